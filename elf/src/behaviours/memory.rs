@@ -164,5 +164,8 @@ super::behaviours! {
         "mercury-tensor-memory-relocatable",
     ];
     /// The Mercury form of reserved shared memory has bytes in the file.
-    RESERVED_SHARED_BYTES = "reserved-shared-bytes", shown by ["mercury-reserved-shared"];
+    RESERVED_SHARED_BYTES = "reserved-shared-bytes" until (13, 5), shown by [
+        "mercury-reserved-shared",
+        "toolkit-13-mercury-reserved",
+    ];
 }

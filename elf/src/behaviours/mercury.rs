@@ -181,7 +181,7 @@ super::behaviours! {
     NAMES_OF_THE_FILE = "names-of-the-file" since (13, 5), shown by ["toolkit-13-mercury-own", "toolkit-13-mercury-own-relocatable"];
     /// Code of an older compiler, which has no record of work-arounds of maths, has one.
     MATHS_RECORD_ADDED = "maths-record-added" since (13, 2, 86), shown by ["toolkit-13-mercury-older"];
-    /// Code of an older compiler, which has no record of early exits, has one that says none.
+    /// Code of an older compiler, which has no record of early exits, has one that says whether it has some.
     EXITS_RECORD_ADDED = "exits-record-added" since (13, 4), shown by ["toolkit-13-mercury-older"];
     /// SECTION symbols of compiler constants have the name of the Mercury view in both tables of
     /// symbols.
@@ -189,9 +189,6 @@ super::behaviours! {
     /// In the SASS view a unit of a line table that has no lines ends as one with lines does; the
     /// table of the Mercury view has none of that, and has bytes of its own.
     EMPTY_LINE_TABLES_END = "empty-line-tables-end" since (13, 5), shown by ["toolkit-13-mercury-lines", "toolkit-13-mercury-lines-relocatable"];
-    /// Reserved shared memory has bytes in the Mercury view: what lies at its place in the file of
-    /// that view.
-    RESERVED_SHARED_BYTES = "reserved-shared-bytes" until (13, 5), shown by ["mercury-reserved-shared-two-variables", "toolkit-13-mercury-reserved"];
     /// Both views have one `.debug_info`.
     ONE_DEBUG_INFO = "one-debug-info" since (13, 5), shown by ["toolkit-13-mercury-debug"];
     /// Functions for sm_107 have a record 0x67 of 0, which compilers do not write.

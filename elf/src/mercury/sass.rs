@@ -48,6 +48,11 @@ impl Instruction {
         self.bits(105, 4) == 0xf
     }
 
+    /// Returns `true` if the instruction lets dependent grids begin, `PREEXIT`.
+    pub fn is_early_exit(self) -> bool {
+        self.operation() == 0x82d
+    }
+
     /// Returns `true` if the instruction is a memory barrier, `MEMBAR`.
     pub fn is_memory_barrier(self) -> bool {
         self.operation() == 0x992

@@ -2,6 +2,7 @@
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::behaviours::mercury as rules;
+use cuweld_elf::mercury::sass::Instruction;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
@@ -163,7 +164,9 @@ fn derived(
         out.extend_from_slice(&[format::HVAL, attributes::NVSAL_SW_WAR, 1, 0]);
     }
     if module.toolkit.has(&rules::EXITS_RECORD_ADDED) && !has(attributes::PREEXIT_USED) {
-        out.extend_from_slice(&[format::BVAL, attributes::PREEXIT_USED, 0, 0]);
+        let text = module.functions[list.function].views.sass.text;
+        let exits = Instruction::all(module.sections[text].bytes()).any(Instruction::is_early_exit);
+        out.extend_from_slice(&[format::BVAL, attributes::PREEXIT_USED, exits.into(), 0]);
     }
     if module.target.sm == 107 && !has(OF_SM_107) {
         // [sm-107-record]

@@ -64,7 +64,7 @@ impl Encode<'_, '_> {
         let Some(twin) = self.twin[own].map(|twin| twin as usize) else {
             return;
         };
-        let rule = &behaviours::mercury::RESERVED_SHARED_BYTES;
+        let rule = &behaviours::memory::RESERVED_SHARED_BYTES;
         if !self.module.toolkit.has(rule) {
             self.plan.sections[twin].content = PlanContent::None;
             return;

@@ -49,7 +49,11 @@ fn without_symbol(module: &Module<'_>) -> u64 {
         };
     let mut functions = module.functions.values();
     let place = functions.find_map(|function| function.unnamed_shared);
-    let reserved = module.reserved_shared_size() * kernels as u64;
+    // The Mercury view has no reserved block.
+    let reserved = match module.is_capmerc() {
+        true => 0,
+        false => module.reserved_shared_size() * kernels as u64,
+    };
     place.unwrap_or(0).wrapping_add(reserved)
 }
 
