@@ -81,7 +81,12 @@ pub fn is_dotted(name: &[u8]) -> bool {
         || name.starts_with(b".nv.constant.optimizer.")
 }
 
-/// Returns the name of the reserved shared memory symbols, which stay undefined in executables.
+/// How many columns of tensor memory code for debuggers may use: since CUDA 13.3, beside
+/// `tcgen05.alloc`.
+const TENSOR_MEMORY_COLUMNS: &[u8] = b"__tcgen05_tmem_max_col_size";
+
+/// Returns `true` for names of the reserved shared memory and of tensor memory that stay undefined in
+/// executables.
 pub fn is_reserved_shared_symbol(name: &[u8]) -> bool {
-    name.starts_with(b".nv.reservedSmem.")
+    name.starts_with(b".nv.reservedSmem.") || name.starts_with(TENSOR_MEMORY_COLUMNS)
 }

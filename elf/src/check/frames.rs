@@ -19,6 +19,9 @@ use crate::target::section_types::is_rela;
 /// `DW_CFA_undefined`.
 const UNDEFINED: u8 = 0x07;
 
+/// `DW_CFA_same_value`.
+const SAME_VALUE: u8 = 0x08;
+
 /// The entries of a section of frames.
 struct Entries<'v> {
     bytes: &'v [u8],
@@ -195,8 +198,9 @@ fn is_same_frame(first: &[u8], second: &[u8], size: u64) -> bool {
             at.is_multiple_of(INSTRUCTION) && at <= size
         }
         Some(Step::Rule([0])) => true,
-        // Compilers since CUDA 13.4 say where a register has no value any more, in SASS alone.
-        Some(Step::Rule([UNDEFINED, ..])) => true,
+        // Compilers since CUDA 13.4 say where a register has no value any more, or its old one, in
+        // SASS alone.
+        Some(Step::Rule([UNDEFINED | SAME_VALUE, ..])) => true,
         // Mercury may go back to a place and give it another rule.
         Some(rule) => {
             let is_after = twins.any(|twin| twin == Some(rule));
