@@ -193,4 +193,7 @@ super::behaviours! {
     ONE_DEBUG_INFO = "one-debug-info" since (13, 5), shown by ["toolkit-13-mercury-debug"];
     /// Functions for sm_107 have a record 0x67 of 0, which compilers do not write.
     SM_107_RECORD = "sm-107-record" since (13, 4), shown by ["toolkit-13-sm-107", "toolkit-13-sm-107-newest"];
+    /// In executables the record of early exits of a kernel is that of the functions that it calls by
+    /// name, too.
+    EXITS_OF_KERNELS = "exits-of-kernels" since (13, 4), shown by ["toolkit-13-mercury-exits"];
 }

@@ -13,6 +13,7 @@
 mod code;
 mod contents;
 mod detector;
+mod exits;
 mod fast_path;
 mod frames;
 mod info;

@@ -2,7 +2,6 @@
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::behaviours::mercury as rules;
-use cuweld_elf::mercury::sass::Instruction;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
@@ -19,6 +18,7 @@ use cuweld_ir::table::EntityId;
 use super::Encode;
 use super::Refusal;
 use super::contents::Contents;
+use super::exits;
 use crate::threads::Work;
 
 /// Returns `true` if only the SASS view has records of this code, at the end of its lists.
@@ -53,6 +53,8 @@ struct List<'m> {
     merged: &'m [u8],
     /// The symbol of the kernel's parameters.
     parameters: u32,
+    /// Whether it is a kernel that calls a function with early exits.
+    calls_exits: bool,
 }
 
 impl<'data> Encode<'_, 'data> {
@@ -67,6 +69,7 @@ impl<'data> Encode<'_, 'data> {
             }
         }
         let parameters = self.parameter_symbols_by_function();
+        let calling = exits::kernels_that_call_exits(module);
         let sections = self.plan.sections[..self.view].iter().enumerate();
         let lists = sections.filter_map(|(index, section)| {
             if section.ty != sht::CUDA_INFO || !section.flags.contains(SectionFlags::INFO_LINK) {
@@ -82,6 +85,7 @@ impl<'data> Encode<'_, 'data> {
                 records: lists[function.index()]?,
                 merged,
                 parameters: parameters[function.index()],
+                calls_exits: calling.contains(&function),
             })
         });
         let lists: Vec<List<'_>> = lists.collect();
@@ -156,16 +160,19 @@ fn derived(
         if refs.len() != record.refs.len() {
             return Err(Refusal::new(mercury::ATTRIBUTE_SYMBOL, None));
         }
+        if list.calls_exits && record.code == attributes::PREEXIT_USED {
+            out.extend_from_slice(&[format::BVAL, attributes::PREEXIT_USED, 1, 0]);
+            continue;
+        }
         append_attribute(out, record, refs.iter().copied());
     }
-    // [maths-record-added] [exits-record-added]
+    // [maths-record-added] [exits-record-added] [exits-of-kernels]
     let has = |code| records.iter().any(|record| record.code == code);
     if module.toolkit.has(&rules::MATHS_RECORD_ADDED) && !has(attributes::NVSAL_SW_WAR) {
         out.extend_from_slice(&[format::HVAL, attributes::NVSAL_SW_WAR, 1, 0]);
     }
     if module.toolkit.has(&rules::EXITS_RECORD_ADDED) && !has(attributes::PREEXIT_USED) {
-        let text = module.functions[list.function].views.sass.text;
-        let exits = Instruction::all(module.sections[text].bytes()).any(Instruction::is_early_exit);
+        let exits = list.calls_exits || exits::has_exits(module, list.function);
         out.extend_from_slice(&[format::BVAL, attributes::PREEXIT_USED, exits.into(), 0]);
     }
     if module.target.sm == 107 && !has(OF_SM_107) {

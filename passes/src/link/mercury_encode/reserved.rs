@@ -14,6 +14,7 @@ use cuweld_elf::raw::FileHeader;
 use cuweld_elf::raw::SectionHeader;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use zerocopy::IntoBytes;
@@ -121,6 +122,11 @@ impl Encode<'_, '_> {
         }
         let length = usize::try_from(size).ok()?;
         let padding = align_up(offset, 8).checked_sub(start)?.min(size);
+        // Relocatable files of CUDA 13.2 to 13.4 have none where those of 13.0 do.
+        let is_later = self.module.toolkit.release > Toolkit::DEFAULT.release;
+        if padding != 0 && is_later && self.module.options.relocatable {
+            return None;
+        }
         let mut bytes = vec![0; usize::try_from(padding).ok()?];
         for index in 0..HEADERS {
             let place = places.iter().find(|(of, _)| *of == index);
