@@ -22,6 +22,12 @@ const UNDEFINED: u8 = 0x07;
 /// `DW_CFA_same_value`.
 const SAME_VALUE: u8 = 0x08;
 
+/// `DW_CFA_register`.
+const REGISTER: u8 = 0x09;
+
+/// What the number of a uniform register ends with.
+const UNIFORM: u8 = 0x60;
+
 /// The entries of a section of frames.
 struct Entries<'v> {
     bytes: &'v [u8],
@@ -198,9 +204,9 @@ fn is_same_frame(first: &[u8], second: &[u8], size: u64) -> bool {
             at.is_multiple_of(INSTRUCTION) && at <= size
         }
         Some(Step::Rule([0])) => true,
-        // Compilers since CUDA 13.4 say where a register has no value any more, or its old one, in
-        // SASS alone.
-        Some(Step::Rule([UNDEFINED | SAME_VALUE, ..])) => true,
+        // Compilers since CUDA 13.4 say where a register has no value any more, its old one, or that
+        // of a uniform register, in SASS alone.
+        Some(Step::Rule([UNDEFINED | SAME_VALUE, ..] | [REGISTER, .., UNIFORM])) => true,
         // Mercury may go back to a place and give it another rule.
         Some(rule) => {
             let is_after = twins.any(|twin| twin == Some(rule));
