@@ -153,7 +153,7 @@ super::behaviours! {
         "sass-only-constants-relocatable", "toolkit-13-mercury-constants"];
     /// The name of the constants of local functions of one name is renamed once for each function,
     /// as if it still were the old one: that of the function is cut (deviation D19).
-    RENAMED_AGAIN = "renamed-again", shown by ["relocatable-mercury-constants-local-names"];
+    RENAMED_AGAIN = "renamed-again" until (13, 5), shown by ["relocatable-mercury-constants-local-names"];
     /// A tentative definition has no counterpart in the symbol table of the Mercury view.
     MERCURY_TENTATIVE = "mercury-tentative", shown by ["mercury-targets-relocatable"];
     /// With the names of kernels or variables that are kept, nvlink fails to link Mercury whose

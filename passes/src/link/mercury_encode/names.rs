@@ -2,6 +2,7 @@
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
+use cuweld_elf::behaviours;
 use cuweld_elf::mercury::Bank;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
@@ -43,6 +44,7 @@ impl<'data> Encode<'_, 'data> {
     /// is left between the symbols' names and the symbols: its size in bytes is returned, and for
     /// each section of the view whether it is a constant bank.
     pub(super) fn rename(&mut self) -> (u64, Vec<bool>) {
+        let is_cut = self.module.toolkit.has(&behaviours::mercury::RENAMED_AGAIN);
         let mut gap = 0;
         let mut banks = vec![false; self.view];
         let mut renamed = HashSet::<u32, FixedState>::default();
@@ -61,9 +63,9 @@ impl<'data> Encode<'_, 'data> {
             let start = section.name_offset as usize;
             if let Some(place) = self.plan.section_names.get_mut(start..start + old.len()) {
                 let is_first = renamed.insert(section.name_offset);
-                if is_first || self.module.options.strict {
+                if is_first || is_cut && self.module.options.strict {
                     rename(place, &new, function.len().saturating_sub(1), is_first);
-                } else {
+                } else if is_cut {
                     self.whole_name.get_or_insert(&section.name[prefix.len()..]);
                 }
             }
