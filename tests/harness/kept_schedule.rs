@@ -174,9 +174,18 @@ fn mask_code(file: &mut [u8], name: &str) -> Option<()> {
     Some(())
 }
 
-/// Returns `true` if a link has code of an older toolkit's compiler for a target with Mercury, given what it says with
-/// `--cuweld-strict-finalize`: nvlink makes all of it anew, with other registers and sizes.
-pub fn has_older_code(finalized: &Outcome) -> bool {
-    let older = "the compiler of an older toolkit made it";
-    finalized.stderr.contains(older)
+/// Returns `true` if a link for a target with Mercury has code that nvlink of another toolkit than 13.0 makes anew with other
+/// registers, sizes or sections, given what it says with `--cuweld-strict-finalize`: code of an older compiler, stubs of unified
+/// functions, and in 13.5 code for the debugger, beside which records name other symbols (docs/using/toolkits.md).
+pub fn is_made_anew(finalized: &Outcome, toolkit: &str) -> bool {
+    let mut reasons = vec![
+        "the compiler of an older toolkit made it",
+        "it is a unified stub",
+    ];
+    if toolkit.starts_with("13.5") {
+        reasons.push("it has no memory barrier where it ends");
+    }
+    reasons
+        .iter()
+        .any(|reason| finalized.stderr.contains(reason))
 }

@@ -133,6 +133,13 @@ impl Engine {
                 };
                 (seen.verdict, seen.kept) =
                     judge_deviation(&theirs, &ours, &strict, finalized.as_ref());
+                let is_made_anew = self.reference.toolkit.as_ref().zip(finalized.as_ref());
+                if let (Verdict::Differs(_), Some((toolkit, finalized))) =
+                    (&seen.verdict, is_made_anew)
+                    && kept_schedule::is_made_anew(finalized, toolkit)
+                {
+                    seen.verdict = Verdict::Deviation;
+                }
                 // What the link says is not a silent difference.
                 if let (Verdict::Differs(_), Some(codes)) = (&seen.verdict, reported) {
                     seen.verdict = Verdict::Reported(codes);
@@ -333,9 +340,6 @@ fn judge_deviation(
     strict: &Outcome,
     finalized: Option<&Outcome>,
 ) -> (Verdict, Option<Kept>) {
-    if finalized.is_some_and(kept_schedule::has_older_code) {
-        return (Verdict::Deviation, None);
-    }
     let refused = reported::refused(strict);
     let differs = refused.map_or((|_| false) as fn(&str) -> bool, |refused| refused.differs);
     let without_kept = |outcome: &Outcome| {

@@ -90,7 +90,8 @@ impl Encode<'_, '_> {
         let (before, after) = self.plan.sections[..self.view].split_at(own);
         let is_stub = |row: &PlanSection<'_>| row.ty == sht::CUDA_UNIFIED_FUNCTION;
         let align = after.first().map_or(1, |own| own.align);
-        if before.iter().any(is_stub) && after.iter().any(|row| row.align > align) {
+        let is_before_more = after.iter().any(|row| row.align > align);
+        if before.iter().any(is_stub) && is_before_more {
             return None;
         }
         let (mut places, mut offset) = (Vec::new(), size_of::<FileHeader>() as u64);
@@ -122,9 +123,9 @@ impl Encode<'_, '_> {
         }
         let length = usize::try_from(size).ok()?;
         let padding = align_up(offset, 8).checked_sub(start)?.min(size);
-        // Relocatable files of CUDA 13.2 to 13.4 have none where those of 13.0 do.
+        // So do relocatable files of CUDA 13.1 to 13.4.
         let is_later = self.module.toolkit.release > Toolkit::DEFAULT.release;
-        if padding != 0 && is_later && self.module.options.relocatable {
+        if padding != 0 && is_before_more && is_later && self.module.options.relocatable {
             return None;
         }
         let mut bytes = vec![0; usize::try_from(padding).ok()?];
