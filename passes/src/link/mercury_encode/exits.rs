@@ -25,8 +25,8 @@ pub(super) fn has_exits(module: &Module<'_>, function: FunctionId) -> bool {
     }
 }
 
-/// Returns the kernels of an executable that call a function with early exits by its name, or one
-/// that does. Time is linear in calls and code.
+/// Returns the kernels of an executable that call a function with early exits by its name or take
+/// its address, or one that does. Time is linear in calls and code.
 pub(super) fn kernels_that_call_exits(module: &Module<'_>) -> HashSet<FunctionId, FixedState> {
     let rule = &behaviours::mercury::EXITS_OF_KERNELS;
     let mut reached = HashSet::default();
@@ -46,7 +46,7 @@ pub(super) fn kernels_that_call_exits(module: &Module<'_>) -> HashSet<FunctionId
     };
     let mut callers: HashMap<FunctionId, Vec<FunctionId>, FixedState> = HashMap::default();
     for call in module.calls.values() {
-        if call.kind == CallKind::Direct
+        if matches!(call.kind, CallKind::Direct | CallKind::TakesAddress)
             && let (Some((from, own)), Some((to, _))) = (linked(call.from), linked(call.to))
             && own == Some(from)
         {
