@@ -86,7 +86,11 @@ pub fn is_dotted(name: &[u8]) -> bool {
 const TENSOR_MEMORY_COLUMNS: &[u8] = b"__tcgen05_tmem_max_col_size";
 
 /// Returns `true` for names of the reserved shared memory and of tensor memory that stay undefined in
-/// executables.
+/// executables. What follows the name in a table of names may stand after it.
 pub fn is_reserved_shared_symbol(name: &[u8]) -> bool {
-    name.starts_with(b".nv.reservedSmem.") || name.starts_with(TENSOR_MEMORY_COLUMNS)
+    let is_columns = || {
+        let rest = name.strip_prefix(TENSOR_MEMORY_COLUMNS);
+        matches!(rest, Some([] | [0, ..]))
+    };
+    name.starts_with(b".nv.reservedSmem.") || is_columns()
 }

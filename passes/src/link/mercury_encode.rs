@@ -35,6 +35,7 @@ mod symbols;
 use cuweld_diagnostics::Code;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::mercury;
+use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::behaviours;
 use cuweld_elf::mercury::PREFIX;
 use cuweld_elf::target::section_types::SectionFlags;
@@ -272,6 +273,11 @@ impl<'m, 'data> Encode<'m, 'data> {
         if has_unified_links && self.module.options.strict {
             self.refusals
                 .push(Refusal::new(mercury::UNIFIED_LINKS, None));
+        }
+        if self.is_sorted() && self.index_tables != IndexTables::None {
+            let what = "more than 65279 sections, in nvlink's order since CUDA 13.5";
+            let refusal = Refusal::with(unsupported::MANY_SECTIONS, what, None);
+            self.refusals.push(refusal);
         }
         if !self.refusals.is_empty() {
             return Err(self.refusals);

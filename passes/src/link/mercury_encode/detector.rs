@@ -5,16 +5,20 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::mercury;
+use cuweld_elf::behaviours::mercury::MATHS_RECORD_ADDED;
 use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::capmerc::Item;
 use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::note_records::NOTE_TOOL_INFO;
+use cuweld_elf::note_records::tool_info_strings;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
+use cuweld_ir::Note;
 use cuweld_ir::Object;
 use cuweld_ir::elf::origin::origin;
 use cuweld_ir::table::EntityId;
@@ -209,14 +213,25 @@ fn older_objects(module: &Module<'_>) -> Vec<bool> {
     if module.toolkit.release <= Toolkit::DEFAULT.release {
         return Vec::new();
     }
+    // The patch releases of CUDA 13.2 make other code, too.
+    let has_patches = module.toolkit.release == MATHS_RECORD_ADDED.since;
     let is_older = |object: &Object<'_>| {
         let rows = (
             &module.sections[object.sections],
             &module.notes[object.notes],
         );
         origin(object, rows.0, rows.1).toolkit < module.toolkit.number
+            || has_patches && is_of_other_version(module.toolkit, rows.1)
     };
     module.objects.values().map(is_older).collect()
+}
+
+/// Returns `true` if the tool that wrote an object with these notes is of another version than a
+/// toolkit.
+fn is_of_other_version(toolkit: &Toolkit, notes: &[Note<'_>]) -> bool {
+    let tools = notes.iter().filter(|note| note.ty == NOTE_TOOL_INFO);
+    let mut strings = tools.filter_map(|note| tool_info_strings(note.desc));
+    strings.any(|strings| !strings.contains(&toolkit.stamp.version.as_bytes()))
 }
 
 /// Returns for each place where a function ends the thread `true` if the debugger's barriers stand
