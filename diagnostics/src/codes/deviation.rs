@@ -42,6 +42,10 @@ codes! {
     LINES_ONCE "lines-once":
         "lines of a replaced copy that stand once"
         when "A line of a copy that another replaced comes back right after one that the linked code does not have, for sm_100 and up; nvlink sometimes writes it again (D26).";
+    NEWER_FINALIZER "newer-finalizer":
+        "SASS alone for sm_100 and later as CUDA 13.0 links it"
+        when "The toolkit is newer than 13.0, and an object for sm_100 and later has no Mercury; what later linkers make of such is not known (D20)."
+        advice "`--cuweld-strict` makes it an error.";
     NEWER_TOOLKIT "newer-toolkit":
         "objects of a toolkit that is not known yet"
         when "An object is of a later release of CUDA 13 than all that are known, whose newest rules it is linked by (D27)."

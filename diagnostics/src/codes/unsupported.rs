@@ -224,6 +224,10 @@ codes! {
         "dynamic shared memory with names of different alignments"
         when "With `--cuweld-strict`, for a toolkit since 13.1: a kernel reaches names of dynamic shared memory with different alignments, and which of them nvlink takes is not known."
         advice "Link without `--cuweld-strict`: the address has the largest alignment, and the link says so.";
+    NEWER_FINALIZER "newer-finalizer":
+        "SASS alone for sm_100 and later, for a toolkit after 13.0"
+        when "With `--cuweld-strict`: an object for sm_100 and later has no Mercury, and what linkers after 13.0 make of such is not known."
+        advice "Link without `--cuweld-strict`: the link follows the rules of CUDA 13.0, and says so.";
     OLDER_TOOLKIT "older-toolkit":
         "a link of CUDA 12"
         when "The toolkit is older than 13.0, and the target is sm_100 or later; or, with `--cuweld-strict`, the link is one that nothing can be compared with (D28)."

@@ -96,6 +96,10 @@ impl Pass for CheckObjects {
         if let Some(finding) = newer.finding(module) {
             cx.diagnostics.emit(finding);
         }
+        if before.sass && module.toolkit.release > Toolkit::DEFAULT.release {
+            let finding = newer_finalizer(module);
+            cx.diagnostics.emit(finding);
+        }
         // An input that could not be read ends the link, too, and so does a warning that is an
         // error.
         let least = match module.options.reports.warnings_are_errors {
@@ -267,6 +271,28 @@ fn compatibility(module: &Module<'_>, object: &Object<'_>, facts: &ObjectFacts) 
     Diagnostic::report(format!(
         "can_finalize: '{name}': sm_{source} for sm_{target}: {code}{why}"
     ))
+}
+
+/// Says that objects of SASS alone are linked by the rules of an older toolkit than the link's own.
+fn newer_finalizer(module: &Module<'_>) -> Diagnostic {
+    let linker = module.toolkit.linker();
+    if module.options.strict {
+        let code = unsupported::NEWER_FINALIZER;
+        return Diagnostic::fatal(code, code.title()).note(format!(
+            "{linker} links SASS alone for {} by rules that are not known",
+            module.target
+        ));
+    }
+    let mut note = Diagnostic::remark(
+        deviation::NEWER_FINALIZER,
+        format!(
+            "SASS alone for {} is linked as CUDA {} links it, and not {linker}",
+            module.target,
+            Toolkit::DEFAULT.release
+        ),
+    );
+    note.deviation = Some("D20");
+    note
 }
 
 /// Says that nothing shows how the link's toolkit, one before CUDA 13.0, links this.
