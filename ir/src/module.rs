@@ -4,6 +4,8 @@ use crate::attribute::Attribute;
 use crate::attribute::MergedInfo;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;
+use crate::elf::origin::Origin;
+use crate::elf::origin::origin;
 use crate::function::Function;
 use crate::ids::*;
 use crate::link_symbol::LinkSymbol;
@@ -265,6 +267,15 @@ impl<'data> Module<'data> {
     /// Returns the function that a resolved symbol is defined by, once resolved.
     pub fn link_function(&self, link: LinkSymbolId) -> Option<FunctionId> {
         self.symbols[self.link_symbols[link].definition?].function
+    }
+
+    /// Returns what an object says of the toolkit that made it.
+    pub fn origin(&self, object: &Object<'_>) -> Origin {
+        origin(
+            object,
+            &self.sections[object.sections],
+            &self.notes[object.notes],
+        )
     }
 
     /// Returns where the Mercury instructions of a function lie in its SASS; `None` if it has no

@@ -52,7 +52,10 @@ super::behaviours! {
     ];
     /// Functions for a target with an `a` have no other one in the record of those on which their SASS
     /// would run, unless each object has a record of tensor cores.
-    FAST_PATH_SPECIFIC = "fast-path-specific" since (13, 1), shown by ["toolkit-13-fast-path", "toolkit-13-fast-path-13-2"];
+    FAST_PATH_SPECIFIC = "fast-path-specific" since (13, 1), shown by [
+        "toolkit-13-fast-path",
+        "toolkit-13-fast-path-13-2",
+    ];
     /// No instruction takes a target out of the record of those on which the SASS would run, which a
     /// file without functions has, too.
     FAST_PATH_WHOLE = "fast-path-whole" since (13, 3), shown by ["toolkit-13-fast-path"];
@@ -101,7 +104,9 @@ super::behaviours! {
     MERCURY_EARLY_ALIASES = "mercury-early-aliases" until (13, 5), shown by [
         "mercury-early-alias",
         "mercury-early-alias-linked-again",
-        "mercury-early-alias-debug", "toolkit-13-mercury-aliases"];
+        "mercury-early-alias-debug",
+        "toolkit-13-mercury-aliases",
+    ];
     /// Where another copy than the first of its name is linked, the ranges of registers of the first
     /// are those of its Mercury code: they end where the instruction does its work that begins there,
     /// and begin one before that of the next instruction.
@@ -112,7 +117,9 @@ super::behaviours! {
     /// several, and at barriers of some lanes where the barrier does, or after it.
     RANGES_AROUND_RUNS = "ranges-around-runs" until (13, 1), shown by [
         "mercury-replaced-ranges-barriers",
-        "mercury-replaced-ranges-collectives", "toolkit-13-replaced-ranges"];
+        "mercury-replaced-ranges-collectives",
+        "toolkit-13-replaced-ranges",
+    ];
     /// Ranges of registers are those of the first linked function of the name, looked up in its
     /// Mercury code, and those of later ones of the name are empty.
     RANGES_BY_FIRST_NAME = "ranges-by-first-name", shown by [
@@ -150,17 +157,23 @@ super::behaviours! {
     /// object.
     MERCURY_CONSTANT_NAMES = "mercury-constant-names" until (13, 5), shown by [
         "mercury-relocatable-again",
-        "sass-only-constants-relocatable", "toolkit-13-mercury-constants"];
+        "sass-only-constants-relocatable",
+        "toolkit-13-mercury-constants",
+    ];
     /// The name of the constants of local functions of one name is renamed once for each function,
     /// as if it still were the old one: that of the function is cut (deviation D19).
-    RENAMED_AGAIN = "renamed-again" until (13, 5), shown by ["relocatable-mercury-constants-local-names"];
+    RENAMED_AGAIN = "renamed-again" until (13, 5), shown by [
+        "relocatable-mercury-constants-local-names",
+    ];
     /// A tentative definition has no counterpart in the symbol table of the Mercury view.
     MERCURY_TENTATIVE = "mercury-tentative", shown by ["mercury-targets-relocatable"];
     /// With the names of kernels or variables that are kept, nvlink fails to link Mercury whose
     /// code with relocations a later copy replaced, whatever is named.
     NAMED_KERNELS_LOSE_CODE = "named-kernels-lose-code" until (13, 5), shown by [
         "kernels-used-replaced-code-mercury",
-        "variables-used-replaced-code-mercury", "toolkit-13-mercury-named-kernels"];
+        "variables-used-replaced-code-mercury",
+        "toolkit-13-mercury-named-kernels",
+    ];
     /// Kernels whose attributes say that they use reserved shared memory are named with
     /// `--disable-smem-reservation`, in order of creation, as `(null)` if they are left out; after
     /// the call graph and before what kernels need.
@@ -169,31 +182,56 @@ super::behaviours! {
         "relocatable-disable-smem-reservation-mercury",
     ];
     /// In links of SASS the frames of copies that were replaced stay.
-    FRAMES_OF_REPLACED_COPIES = "frames-of-replaced-copies", shown by ["weak-fewer-registers-later"];
+    FRAMES_OF_REPLACED_COPIES = "frames-of-replaced-copies", shown by [
+        "weak-fewer-registers-later",
+    ];
     /// The Mercury view has a call graph and prototypes of its own, with the rows of the others.
-    MERCURY_CALL_GRAPH = "mercury-call-graph" since (13, 4), shown by ["toolkit-13-mercury-own", "toolkit-13-mercury-own-13-4", "toolkit-13-mercury-own-relocatable"];
+    MERCURY_CALL_GRAPH = "mercury-call-graph" since (13, 4), shown by [
+        "toolkit-13-mercury-own",
+        "toolkit-13-mercury-own-13-4",
+        "toolkit-13-mercury-own-relocatable",
+    ];
     /// The sections of the Mercury view are sorted: its symbols come first, as in the SASS view, and
     /// constants, code and memory last. The headers of sections follow without alignment.
-    MERCURY_VIEW_SORTED = "mercury-view-sorted" since (13, 5), shown by ["toolkit-13-mercury-own", "toolkit-13-mercury-own-relocatable", "toolkit-13-unified-relocatable"];
+    MERCURY_VIEW_SORTED = "mercury-view-sorted" since (13, 5), shown by [
+        "toolkit-13-mercury-own",
+        "toolkit-13-mercury-own-relocatable",
+        "toolkit-13-unified-relocatable",
+    ];
     /// The tables of names hold those of the sections and symbols of the file, in their order, and
     /// prototypes after the names of symbols. That of sections ends with room for the names of both
     /// tables of section indices.
-    NAMES_OF_THE_FILE = "names-of-the-file" since (13, 5), shown by ["toolkit-13-mercury-own", "toolkit-13-mercury-own-relocatable"];
+    NAMES_OF_THE_FILE = "names-of-the-file" since (13, 5), shown by [
+        "toolkit-13-mercury-own",
+        "toolkit-13-mercury-own-relocatable",
+    ];
     /// Code of an older compiler, which has no record of work-arounds of maths, has one.
-    MATHS_RECORD_ADDED = "maths-record-added" since (13, 2, 86), shown by ["toolkit-13-mercury-older"];
-    /// Code of an older compiler, which has no record of early exits, has one that says whether it has some.
+    MATHS_RECORD_ADDED = "maths-record-added" since (13, 2, 86), shown by [
+        "toolkit-13-mercury-older",
+    ];
+    /// Code of an older compiler, which has no record of early exits, has one that says whether it
+    /// has some.
     EXITS_RECORD_ADDED = "exits-record-added" since (13, 4), shown by ["toolkit-13-mercury-older"];
     /// SECTION symbols of compiler constants have the name of the Mercury view in both tables of
     /// symbols.
-    COMPILER_CONSTANT_SECTIONS = "compiler-constant-sections" since (13, 5), shown by ["toolkit-13-mercury-constants", "toolkit-13-mercury-constants-executable"];
+    COMPILER_CONSTANT_SECTIONS = "compiler-constant-sections" since (13, 5), shown by [
+        "toolkit-13-mercury-constants",
+        "toolkit-13-mercury-constants-executable",
+    ];
     /// In the SASS view a unit of a line table that has no lines ends as one with lines does; the
     /// table of the Mercury view has none of that, and has bytes of its own.
-    EMPTY_LINE_TABLES_END = "empty-line-tables-end" since (13, 5), shown by ["toolkit-13-mercury-lines", "toolkit-13-mercury-lines-relocatable"];
+    EMPTY_LINE_TABLES_END = "empty-line-tables-end" since (13, 5), shown by [
+        "toolkit-13-mercury-lines",
+        "toolkit-13-mercury-lines-relocatable",
+    ];
     /// Both views have one `.debug_info`.
     ONE_DEBUG_INFO = "one-debug-info" since (13, 5), shown by ["toolkit-13-mercury-debug"];
     /// Functions for sm_107 have a record 0x67 of 0, which compilers do not write.
-    SM_107_RECORD = "sm-107-record" since (13, 4), shown by ["toolkit-13-sm-107", "toolkit-13-sm-107-newest"];
+    SM_107_RECORD = "sm-107-record" since (13, 4), shown by [
+        "toolkit-13-sm-107",
+        "toolkit-13-sm-107-newest",
+    ];
     /// In executables the record of early exits of a kernel is that of the functions that it calls by
-    /// name, too.
+    /// name or whose address it takes, too.
     EXITS_OF_KERNELS = "exits-of-kernels" since (13, 4), shown by ["toolkit-13-mercury-exits"];
 }

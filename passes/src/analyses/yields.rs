@@ -12,14 +12,10 @@ use cuweld_elf::mercury::sass::Instruction;
 use cuweld_elf::target::arch::FIRST_INDEPENDENT_THREADS;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
-use cuweld_ir::elf::origin::origin;
 
 /// Returns `true` if instructions that yield stay. Objects count that have no code, too.
 pub(crate) fn stay(module: &Module<'_>) -> bool {
-    let virtual_sm = |object: &Object<'_>| {
-        let sections = &module.sections[object.sections];
-        origin(object, sections, &module.notes[object.notes]).virtual_sm
-    };
+    let virtual_sm = |object: &Object<'_>| module.origin(object).virtual_sm;
     let mut of_objects = module
         .included_objects()
         .filter_map(|(_, row)| virtual_sm(row));

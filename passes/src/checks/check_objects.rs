@@ -236,20 +236,23 @@ fn check(
     Ok(())
 }
 
-/// Gathers the facts about an object from its rows, as if it were the first one.
-fn facts_of(module: &Module<'_>, object: &Object<'_>) -> ObjectFacts {
-    let sections = &module.sections[object.sections];
-    let is_specific = sections
-        .iter()
+/// Returns `true` if an object says that it was compiled for a target that ends in `a`.
+pub(crate) fn is_specific(module: &Module<'_>, object: &Object<'_>) -> bool {
+    let sections = module.sections[object.sections].iter();
+    sections
         .filter(|section| section.ty == sht::CUDA_COMPAT)
         .flat_map(|section| &module.attributes[section.attributes])
-        .any(|record| record.code == compat::CUDA_ACCELERATOR_TARGET && record.value == 1);
+        .any(|record| record.code == compat::CUDA_ACCELERATOR_TARGET && record.value == 1)
+}
+
+/// Gathers the facts about an object from its rows, as if it were the first one.
+fn facts_of(module: &Module<'_>, object: &Object<'_>) -> ObjectFacts {
     ObjectFacts {
         abi: object.abi(),
         e_type: object.e_type,
         flags: object.e_flags,
-        toolkit: origin(object, sections, &module.notes[object.notes]).toolkit,
-        specific: is_specific,
+        toolkit: module.origin(object).toolkit,
+        specific: is_specific(module, object),
         profile: match module.target.is_mercury() {
             true => finalizer_profile(module, object),
             false => None,

@@ -26,7 +26,6 @@ use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::attribute::format;
-use cuweld_ir::elf::origin::origin;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::Kinds;
@@ -259,8 +258,7 @@ impl Origins {
             virtual_sm: None,
         };
         for (_, object) in module.included_objects() {
-            let sections = &module.sections[object.sections];
-            let found = origin(object, sections, &module.notes[object.notes]);
+            let found = module.origin(object);
             origins.any_is_old |= found.toolkit < module.toolkit.first_v10_number;
             origins.virtual_sm = match (origins.virtual_sm, found.virtual_sm) {
                 (Some(old), Some(new)) => Some(old.min(new)),

@@ -51,7 +51,6 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
-use cuweld_ir::elf::origin::origin;
 use cuweld_ir::table::EntityId;
 use hashbrown::HashTable;
 

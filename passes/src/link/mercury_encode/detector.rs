@@ -20,7 +20,6 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
 use cuweld_ir::Object;
-use cuweld_ir::elf::origin::origin;
 use cuweld_ir::table::EntityId;
 
 use super::Encode;
@@ -216,12 +215,8 @@ fn older_objects(module: &Module<'_>) -> Vec<bool> {
     // The patch releases of CUDA 13.2 make other code, too.
     let has_patches = module.toolkit.release == MATHS_RECORD_ADDED.since;
     let is_older = |object: &Object<'_>| {
-        let rows = (
-            &module.sections[object.sections],
-            &module.notes[object.notes],
-        );
-        origin(object, rows.0, rows.1).toolkit < module.toolkit.number
-            || has_patches && is_of_other_version(module.toolkit, rows.1)
+        module.origin(object).toolkit < module.toolkit.number
+            || has_patches && is_of_other_version(module.toolkit, &module.notes[object.notes])
     };
     module.objects.values().map(is_older).collect()
 }

@@ -20,11 +20,11 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
 use cuweld_ir::SectionKind;
-use cuweld_ir::elf::origin::origin;
 use cuweld_ir::plan::PlanContent;
 
 use super::Encode;
 use super::Refusal;
+use crate::checks::check_objects::is_specific;
 use crate::threads::Work;
 
 /// Bytes of the record's value, its last; other records have 4 in all.
@@ -67,8 +67,8 @@ impl Encode<'_, '_> {
             return Ok(0);
         }
         let merged = &module.merged_compat;
-        let is_specific = module.target.suffix == Suffix::Specific;
-        let own = specific_targets(module, merged.iter().copied(), is_specific);
+        let is_for_specific = module.target.suffix == Suffix::Specific;
+        let own = specific_targets(module, merged.iter().copied(), is_for_specific);
         if !module.toolkit.has(&behaviours::mercury::FAST_PATH_RECORD) {
             return self.whole_fast_path(whole, own);
         }
@@ -112,10 +112,8 @@ impl Encode<'_, '_> {
                 }
                 let is_own = have_own(&mut linked)?;
                 let all = is_own || have_own(&mut lost)?;
-                let mut records = compat_records(module, object);
-                let is_specific = records.any(|id| is_specific_mark(module, id));
                 let records = compat_records(module, object);
-                let of_object = specific_targets(module, records, is_specific);
+                let of_object = specific_targets(module, records, is_specific(module, object));
                 if recorded(module, object) != Some(without(all) & of_object) {
                     return Err(against_code(object));
                 }
@@ -140,11 +138,7 @@ impl Encode<'_, '_> {
         let first = u32::from(first.major) * 10 + u32::from(first.minor);
         let alone = whole & fast_path_bit(module.target.sm);
         let is_other = |object: &&Object<'_>| {
-            let rows = (
-                &module.sections[object.sections],
-                &module.notes[object.notes],
-            );
-            origin(object, rows.0, rows.1).toolkit >= first
+            module.origin(object).toolkit >= first
                 && recorded(module, object)
                     .is_some_and(|targets| ![whole, alone].contains(&targets))
         };
@@ -186,12 +180,6 @@ fn compat_records(module: &Module<'_>, object: &Object<'_>) -> impl Iterator<Ite
     let section = sections.find(|id| module.sections[*id].kind == SectionKind::Compat);
     let records = section.map(|section| module.sections[section].attributes);
     records.into_iter().flat_map(|records| records.iter())
-}
-
-/// Returns `true` if a record says that the target of an object ends in `a`.
-fn is_specific_mark(module: &Module<'_>, id: AttributeId) -> bool {
-    let record = &module.attributes[id];
-    record.code == compat::CUDA_ACCELERATOR_TARGET && record.value == 1
 }
 
 /// Returns the targets that an object says.

@@ -64,9 +64,9 @@ impl<'data> Encode<'_, 'data> {
         });
     }
 
-    /// Makes the rows of `.nv.merc.symtab` of the table that was laid out, then the table of the SASS view:
-    /// constant banks under their SASS names, and the parameters of kernels. `banks` says which
-    /// sections are constant banks.
+    /// Makes the rows of `.nv.merc.symtab` of the table that was laid out, then the table of the
+    /// SASS view: constant banks under their SASS names, and the parameters of kernels. `banks` says
+    /// which sections are constant banks.
     pub(super) fn symbol_tables(&mut self, banks: &[bool]) {
         let relocatable = self.module.options.relocatable;
         let rule = &behaviours::mercury::MERCURY_EARLY_ALIASES;

@@ -85,10 +85,7 @@ impl<'data> Resolver<'_, 'data> {
     fn virtual_sm(&self, id: FunctionId) -> u16 {
         let virtual_sms = self.virtual_sms.get_or_init(|| {
             let objects = self.module.objects.values();
-            let read = |object: &Object<'_>| {
-                let sections = &self.module.sections[object.sections];
-                origin(object, sections, &self.module.notes[object.notes]).virtual_sm
-            };
+            let read = |object: &Object<'_>| self.module.origin(object).virtual_sm;
             objects.map(|object| read(object).unwrap_or(0)).collect()
         });
         let symbol = self.module.functions[id].symbol;
