@@ -39,6 +39,7 @@ pub mod diff;
 mod driver;
 mod dump;
 pub mod extend;
+mod file_name;
 mod input;
 pub mod inspect;
 pub mod internals;

@@ -125,6 +125,12 @@ impl Diagnostic {
         self
     }
 
+    /// Says which entry of `docs/deviations.md` applies, such as `D01`.
+    pub fn deviates(mut self, entry: &'static str) -> Self {
+        self.deviation = Some(entry);
+        self
+    }
+
     /// Gives its place in the order of messages of its pass.
     pub fn at(mut self, input: u32, entity: u32) -> Self {
         self.position = (input, entity);

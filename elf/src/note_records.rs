@@ -79,17 +79,17 @@ pub fn append_note(out: &mut Vec<u8>, owner: &[u8], ty: u32, desc: &[u8]) {
     }
 }
 
-/// Returns the descriptor of a `.note.nv.tkinfo` note: version 2, five string offsets, the strings,
-/// padded to 4 bytes.
-pub fn tool_info(object: &str, tool: &str, version: &str, branch: &str, options: &str) -> Vec<u8> {
+/// Returns the descriptor of a `.note.nv.tkinfo` note: version 2, the offsets of five strings, and
+/// these: the object, the tool, its version and branch, and the options, padded to 4 bytes.
+pub fn tool_info(strings: [&[u8]; 5]) -> Vec<u8> {
     let mut desc = 2u32.to_le_bytes().to_vec();
-    let mut strings = Vec::new();
-    for text in [object, tool, version, branch, options] {
-        desc.extend_from_slice(&(strings.len() as u32).to_le_bytes());
-        strings.extend_from_slice(text.as_bytes());
-        strings.push(0);
+    let mut texts = Vec::new();
+    for text in strings {
+        desc.extend_from_slice(&(texts.len() as u32).to_le_bytes());
+        texts.extend_from_slice(text);
+        texts.push(0);
     }
-    desc.extend_from_slice(&strings);
+    desc.extend_from_slice(&texts);
     desc.resize(desc.len().next_multiple_of(4), 0);
     desc
 }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn tool_strings_are_found_again() {
-        let desc = tool_info("", "nvlink", "v", "b", "-arch sm_90 ");
+        let desc = tool_info([b"", b"nvlink", b"v", b"b", b"-arch sm_90 "]);
         assert_eq!(desc.len() % 4, 0);
         let strings = tool_info_strings(&desc).unwrap();
         assert_eq!(strings, [&b""[..], b"nvlink", b"v", b"b", b"-arch sm_90 "]);

@@ -73,13 +73,13 @@ pub struct MemoryOptions {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct LinkRecord {
     /// The options as the tool note records them.
-    pub options: String,
+    pub options: Vec<u8>,
     /// Base name of the output, if it is recorded (`-g`, `--verbose-tkinfo`).
-    pub output_name: String,
+    pub output_name: Vec<u8>,
     /// Record the linker of the toolkit as the tool instead of ourselves.
     pub stamp_nvlink: bool,
     /// `-tool-name`: the linker that the tool note names, if given.
-    pub tool_name: Option<String>,
+    pub tool_name: Option<Vec<u8>>,
 }
 
 /// What the link says and checks.

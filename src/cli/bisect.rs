@@ -52,13 +52,9 @@ pub fn run(
     let mut reporter = Reporter::new(stderr, Style::Native);
     let controls = args.pipeline.controls(register);
     let (input_arena, arena) = (InputArena::new(), Arena::new());
-    let module = args.module.load(
-        String::new(),
-        &controls,
-        &input_arena,
-        &arena,
-        &mut reporter,
-    )?;
+    let module = args
+        .module
+        .load(Vec::new(), &controls, &input_arena, &arena, &mut reporter)?;
     let Some((module, findings)) = module else {
         return Ok(reporter.exit_code());
     };

@@ -1,5 +1,6 @@
 //! `cuweld check`: whether cubins are sound.
 
+use crate::file_name;
 use std::io;
 use std::io::Write;
 
@@ -29,7 +30,7 @@ pub fn run(args: &CheckArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> 
     }
     let mut code = 0;
     for file in &args.files {
-        let image = match std::fs::read(file) {
+        let image = match std::fs::read(file_name::path(file)) {
             Ok(image) => image,
             Err(error) => {
                 writeln!(stderr, "error: cannot read '{file}': {error}")?;

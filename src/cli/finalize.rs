@@ -1,5 +1,6 @@
 //! `cuweld finalize`: one file with Mercury through the finalizer's front end.
 
+use crate::file_name;
 use std::io;
 use std::io::Write;
 use std::path::PathBuf;
@@ -21,12 +22,13 @@ use crate::output::write_atomically;
 #[derive(clap::Args, Debug)]
 pub struct FinalizeArgs {
     /// A cubin, relocatable or linked.
+    #[arg(value_parser = file_name::parse)]
     input: PathBuf,
     /// The GPU to finalize for, such as sm_103.
     #[arg(long, value_parser = parse_target)]
     arch: Target,
     /// The output file: cubin, sass.cubin or capmerc.cubin if it is not given.
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = file_name::parse)]
     output: Option<PathBuf>,
     /// The file is linked: it has to hold Mercury.
     #[arg(long)]
@@ -40,7 +42,7 @@ pub struct FinalizeArgs {
 
 /// Runs the command: 0, or 1 after an error.
 pub fn run(args: &FinalizeArgs, stderr: &mut dyn Write) -> io::Result<u8> {
-    let name = args.input.display().to_string();
+    let name = file_name::of_path(&args.input);
     let bytes = match std::fs::read(&args.input) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -82,7 +84,7 @@ pub fn run(args: &FinalizeArgs, stderr: &mut dyn Write) -> io::Result<u8> {
         writeln!(
             stderr,
             "error: cannot write '{}': {error}",
-            output.display()
+            file_name::of_path(&output)
         )?;
         return Ok(1);
     }

@@ -73,7 +73,7 @@ impl FinalizerArgs {
     }
 
     /// Applies these options to a link whose output has this name, where they change it.
-    pub fn apply(&self, link: &mut LinkOptions, output_name: String) {
+    pub fn apply(&self, link: &mut LinkOptions, output_name: Vec<u8>) {
         let options = self.options();
         let copies = options.copies();
         link.reports.self_check = options.self_check;

@@ -84,7 +84,7 @@ fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
     } else {
         let words: Vec<String> = arguments
             .iter()
-            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .map(|word| crate::file_name::text(word))
             .collect();
         native::run(&words, program, &mut stdout, &mut stderr)
     };

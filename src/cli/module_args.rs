@@ -1,5 +1,6 @@
 //! Arguments of commands that work on a module: of objects, or in text form.
 
+use crate::file_name;
 use std::io;
 use std::path::Path;
 
@@ -39,7 +40,7 @@ impl ModuleArgs {
     /// inputs; `None` if there is none, which has been reported.
     pub fn load<'data>(
         &self,
-        output_name: String,
+        output_name: Vec<u8>,
         controls: &Controls,
         input_arena: &'data InputArena,
         arena: &'data Arena,
@@ -78,7 +79,7 @@ fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
         if !named && !begins_as_text(input) {
             continue;
         }
-        let read = std::fs::read(input).map_err(|error| {
+        let read = std::fs::read(file_name::path(input)).map_err(|error| {
             Diagnostic::fatal(
                 system::CANNOT_READ,
                 format!("cannot read '{input}': {error}"),
@@ -103,7 +104,7 @@ fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
 fn begins_as_text(path: &str) -> bool {
     use std::io::Read;
     let mut start = [0; 6];
-    std::fs::File::open(path)
+    std::fs::File::open(file_name::path(path))
         .and_then(|mut file| file.read_exact(&mut start))
         .is_ok()
         && start == *b"lir 1\n"
@@ -119,7 +120,9 @@ fn parse<'data>(
     // its SHA-256.
     let resolve = |key: &ImageKey<'_>| -> Option<&'data [u8]> {
         let name = std::str::from_utf8(key.name).ok()?;
-        let bytes = std::fs::read(name).ok().filter(|_| key.member.is_empty())?;
+        let bytes = std::fs::read(file_name::path(name))
+            .ok()
+            .filter(|_| key.member.is_empty())?;
         Some(arena.bytes(&bytes))
     };
     let module = text::parse(text, arena, &resolve)
@@ -148,7 +151,7 @@ fn parse<'data>(
 
 fn read_objects<'data>(
     args: &ModuleArgs,
-    output_name: String,
+    output_name: Vec<u8>,
     controls: &Controls,
     input_arena: &'data InputArena,
     arena: &'data Arena,

@@ -1,7 +1,9 @@
 //! Our own command line.
 
+use crate::file_name;
 use std::io;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -106,7 +108,7 @@ struct LinkArgs {
     #[arg(long, value_parser = parse_target)]
     arch: Target,
     /// The output file: cubin below sm_100, else capmerc.cubin or sass.cubin if it is not given.
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = file_name::parse)]
     output: Option<PathBuf>,
     /// Print where libraries, ptxas and libnvJitLink are looked for, and link nothing.
     #[arg(long)]
@@ -205,10 +207,10 @@ fn run_link(
     };
     let default = || PathBuf::from(default_output_name(args.arch, kind));
     let output = args.output.clone().unwrap_or_else(default);
-    let path = output.to_string_lossy();
+    let path = file_name::of_path(&output);
     recorder.nvlink_arguments(args.input.nvlink_words(&args.inputs, args.arch, &path));
     let name = output.file_name();
-    let name = name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let name = name.map_or(Vec::new(), |name| name.as_bytes().to_vec());
     let request = finalizer
         .check(args.arch)
         .map_err(|error| Diagnostic::fatal(error.diagnostic_code(), error.to_string()));
@@ -256,7 +258,7 @@ fn run_link(
     if let Some(file) = file
         && let Err(error) = file.write(&output, &input_arena, &request.threads)
     {
-        let name = output.display();
+        let name = file_name::of_path(&output);
         reporter.internal_error |= error.is_internal();
         reporter.report(&Diagnostic::fatal(
             system::CANNOT_WRITE,

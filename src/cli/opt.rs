@@ -1,7 +1,9 @@
 //! `cuweld opt`: runs passes over objects or over a module in text form.
 
+use crate::file_name;
 use std::io;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use cuweld_diagnostics::Diagnostic;
@@ -37,7 +39,7 @@ pub struct OptArgs {
     #[command(flatten)]
     module: ModuleArgs,
     /// The output file: a module in text form if its name ends in `.lir`, otherwise a cubin.
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = file_name::parse)]
     output: PathBuf,
     /// The last pass that the module has been through already.
     #[arg(long, value_name = "PASS")]
@@ -64,7 +66,7 @@ pub fn run(
     }
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let name = args.output.file_name();
-    let name = name.map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let name = name.map_or(Vec::new(), |name| name.as_bytes().to_vec());
     let module = args
         .module
         .load(name, &controls, &input_arena, &arena, &mut reporter)?;
@@ -103,7 +105,7 @@ pub fn run(
                 Diagnostic::fatal(system::INPUT_CHANGED, format!("cuweld: {error}"))
             })?;
             write_atomically(&args.output, &bytes).map_err(|error| {
-                let name = args.output.display();
+                let name = file_name::of_path(&args.output);
                 Diagnostic::fatal(
                     system::CANNOT_WRITE,
                     format!("cannot write '{name}': {error}"),

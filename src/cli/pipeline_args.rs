@@ -98,7 +98,7 @@ impl InputArgs {
         &'a self,
         inputs: &'a [String],
         target: Target,
-        output_name: String,
+        output_name: Vec<u8>,
         controls: &'a Controls,
     ) -> Result<Request<'a>, Diagnostic> {
         let chosen = ChosenToolkit::parse(self.toolkit.as_deref(), self.stamp.as_deref(), None)?;
@@ -146,12 +146,9 @@ impl InputArgs {
                     options: format!(
                         "-arch {target} {}",
                         if self.relocatable { "-r  " } else { "" }
-                    ),
-                    output_name: if self.debug {
-                        output_name
-                    } else {
-                        String::new()
-                    },
+                    )
+                    .into_bytes(),
+                    output_name: if self.debug { output_name } else { Vec::new() },
                     stamp_nvlink: chosen.stamp_nvlink,
                     ..Default::default()
                 },

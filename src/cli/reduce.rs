@@ -98,7 +98,7 @@ fn reduce_module(
     let controls = Controls::default();
     let module = args
         .module
-        .load(String::new(), &controls, &input_arena, &arena, reporter)?;
+        .load(Vec::new(), &controls, &input_arena, &arena, reporter)?;
     let Some((mut module, said)) = module else {
         return Ok(None);
     };

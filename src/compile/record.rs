@@ -86,14 +86,8 @@ fn without_files(section: Option<&[u8]>, input: &str, output: &str) -> Option<Ve
         };
         let options = options.replacen(&format!("-o {output} "), "", 1);
         let [_, tool, version, branch, _] = tool_info_strings(note.desc)?;
-        let text = |bytes| std::str::from_utf8(bytes).ok();
-        let desc = tool_info(
-            OBJECT_NAME,
-            text(tool)?,
-            text(version)?,
-            text(branch)?,
-            &options,
-        );
+        let object = OBJECT_NAME.as_bytes();
+        let desc = tool_info([object, tool, version, branch, options.as_bytes()]);
         append_note(&mut bytes, note.owner, note.ty, &desc);
         changed = true;
     }
@@ -112,7 +106,7 @@ mod tests {
                 &mut bytes,
                 b"NVIDIA Corp\0",
                 2000,
-                &tool_info(object, "ptxas", "V", "B", options),
+                &tool_info([object, "ptxas", "V", "B", options].map(str::as_bytes)),
             );
             bytes
         };

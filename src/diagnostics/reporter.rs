@@ -1,5 +1,6 @@
 //! Writes findings and computes the exit code.
 
+use crate::file_name;
 use std::io;
 use std::io::Write;
 
@@ -118,7 +119,7 @@ impl<'w> Reporter<'w> {
                 self.ptx_was_compiled();
                 return self.text(&diagnostic.message);
             }
-            Severity::Report => return writeln!(self.out, "{diagnostic}"),
+            Severity::Report => return self.line(&diagnostic.to_string()),
             Severity::Note => return self.note(diagnostic),
             _ => {}
         }
@@ -164,7 +165,7 @@ impl<'w> Reporter<'w> {
         let deviation = diagnostic
             .deviation
             .map_or(String::new(), |id| format!("deviation {id}: "));
-        writeln!(self.out, "note: {deviation}{diagnostic}")?;
+        self.line(&format!("note: {deviation}{diagnostic}"))?;
         for note in &diagnostic.notes {
             self.labelled("note", note)?;
         }
@@ -185,7 +186,7 @@ impl<'w> Reporter<'w> {
                     Severity::ErrorLine | Severity::Error => "error   ",
                     Severity::Fatal => "fatal   ",
                 };
-                writeln!(self.out, "{} {word}: {message}{arch}", self.tool_name)
+                self.line(&format!("{} {word}: {message}{arch}", self.tool_name))
             }
             Style::Native => {
                 let word = match severity {
@@ -194,7 +195,7 @@ impl<'w> Reporter<'w> {
                     Severity::Warning => "warning",
                     Severity::ErrorLine | Severity::Error | Severity::Fatal => "error",
                 };
-                writeln!(self.out, "{word}: {message}{arch}")
+                self.line(&format!("{word}: {message}{arch}"))
             }
         }
     }
@@ -214,8 +215,8 @@ impl<'w> Reporter<'w> {
     fn labelled(&mut self, label: &str, text: &str) -> io::Result<()> {
         for (index, line) in text.lines().enumerate() {
             match index {
-                0 => writeln!(self.out, "  {label}: {line}")?,
-                _ => writeln!(self.out, "  {:width$}  {line}", "", width = label.len())?,
+                0 => self.line(&format!("  {label}: {line}"))?,
+                _ => self.line(&format!("  {:width$}  {line}", "", width = label.len()))?,
             }
         }
         Ok(())
@@ -229,7 +230,13 @@ impl<'w> Reporter<'w> {
                 text => writeln!(self.out, "{}", json::line_of_text(text)),
             };
         }
-        self.out.write_all(text.as_bytes())
+        self.out.write_all(&file_name::bytes(text))
+    }
+
+    /// Writes a line, with names of files as they are.
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(&file_name::bytes(text))?;
+        self.out.write_all(b"\n")
     }
 
     /// Forgets the options that the PTX compiler inside nvlink has too and sets for itself: from
@@ -331,8 +338,7 @@ mod tests {
     #[test]
     fn the_native_style_leads_with_our_label() {
         let native = |reporter: &mut Reporter<'_>| reporter.style = Style::Native;
-        let mut diagnostic = Diagnostic::fatal(link::UNDEFINED, "x");
-        diagnostic.deviation = Some("D07");
+        let diagnostic = Diagnostic::fatal(link::UNDEFINED, "x").deviates("D07");
         let (text, code) = rendered(native, &diagnostic);
         assert_eq!(
             text,
@@ -384,8 +390,7 @@ mod tests {
 
     #[test]
     fn what_a_message_counts_is_shown_if_everything_is_explained() {
-        let mut info = Diagnostic::info(link::UNDEFINED, "each of 2 kernels");
-        info.deviation = Some("D12");
+        let mut info = Diagnostic::info(link::UNDEFINED, "each of 2 kernels").deviates("D12");
         info.parts = ["a", "b"]
             .map(|text| Diagnostic::info(link::UNDEFINED, text))
             .into();

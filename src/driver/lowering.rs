@@ -112,6 +112,5 @@ pub(super) fn unreadable(
         let note = format!("{linker} ignores this input without a message, and its code is lost");
         diagnostic = diagnostic.note(note);
     }
-    diagnostic.deviation = Some("D01");
-    Some(diagnostic)
+    Some(diagnostic.deviates("D01"))
 }

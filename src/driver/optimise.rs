@@ -74,9 +74,7 @@ pub(super) fn optimise<'data>(
 /// objects.
 fn kept_code() -> Diagnostic {
     let message = "the code of LTO-IR that no host object holds is linked";
-    let mut note = Diagnostic::remark(deviation::INPUT, message);
-    note.deviation = Some("D24");
-    note
+    Diagnostic::remark(deviation::INPUT, message).deviates("D24")
 }
 
 /// Says what there is to say of the inputs, and compiles their PTX, in the order in which nvlink

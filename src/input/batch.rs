@@ -123,7 +123,7 @@ fn stream(file: File) -> io::Result<Contents> {
 
 /// Opens a file and decides how it is brought into memory.
 fn open(path: &str, mapping: Mapping) -> io::Result<(File, Way)> {
-    let file = File::open(path)?;
+    let file = File::open(crate::file_name::path(path))?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));

@@ -184,9 +184,7 @@ impl InputDiagnostic {
                 "cannot decompress the fatbin member {member} at {offset:#x} of '{file}': {error}"
             )),
             DiagnosticKind::Deviation { id, text } => {
-                let mut finding = Diagnostic::remark(deviation::INPUT, text.clone());
-                finding.deviation = Some(id);
-                finding
+                Diagnostic::remark(deviation::INPUT, text.clone()).deviates(id)
             }
             DiagnosticKind::Ignored { .. } | DiagnosticKind::RawPtxDropped { .. } => return None,
         })

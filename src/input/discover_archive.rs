@@ -1,5 +1,6 @@
 //! The walk through an archive: every member, in order.
 
+use crate::file_name;
 use cuweld_elf::raw::EM_CUDA;
 use cuweld_ir::ObjectOrigin;
 
@@ -35,7 +36,7 @@ where
         let mut cut_off = list.cut_off.is_some();
         let count = list.members.len();
         for (index, member) in list.members.into_iter().enumerate() {
-            let name = String::from_utf8_lossy(member.name);
+            let name = file_name::text(member.name);
             let bytes = match member.data {
                 Some(bytes) => bytes,
                 None => self.thin_member(path, &name, member.offset)?,

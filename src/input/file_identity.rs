@@ -58,7 +58,7 @@ impl FileStamp {
     /// Returns `true` if the file was written since. One that another took the place of was not:
     /// what was mapped of it stays as it is.
     pub(super) fn is_outdated(&self, path: &str) -> bool {
-        std::fs::metadata(path).is_ok_and(|metadata| {
+        std::fs::metadata(crate::file_name::path(path)).is_ok_and(|metadata| {
             let now = Self::of(&metadata);
             now.identity == self.identity && now != *self
         })

@@ -205,9 +205,9 @@ impl Loaded {
 }
 
 fn identity(path: &str) -> Option<FileIdentity> {
-    let metadata = std::fs::metadata(path).ok()?;
+    let metadata = std::fs::metadata(crate::file_name::path(path)).ok()?;
     FileIdentity::of(&metadata).or_else(|| {
-        let name = std::fs::canonicalize(path).ok()?;
+        let name = std::fs::canonicalize(crate::file_name::path(path)).ok()?;
         Some(FileIdentity::Name(name.to_string_lossy().into_owned()))
     })
 }

@@ -1,6 +1,7 @@
 //! Module ids: the names under which the host registers device modules.
 
 use super::error::InputError;
+use crate::file_name;
 
 /// Marks an id as defined by a device-linked stub instead of requested by an object.
 const DEFINED: &[u8] = b"def ";
@@ -67,10 +68,12 @@ pub fn default_id(folder: &str, name: &str) -> String {
     } else {
         format!("{folder}/{name}")
     };
-    path.bytes()
+    let bytes = file_name::bytes(&path);
+    bytes
+        .iter()
         .map(|byte| {
             if byte.is_ascii_alphanumeric() {
-                char::from(byte)
+                char::from(*byte)
             } else {
                 '_'
             }

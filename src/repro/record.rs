@@ -1,5 +1,6 @@
 //! Writing a reproducer.
 
+use crate::file_name;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -71,7 +72,7 @@ impl Recorder {
         let files: BTreeSet<PathBuf> = opened
             .iter()
             .chain(&self.files)
-            .map(PathBuf::from)
+            .map(|name| file_name::path(name).into_owned())
             .chain(controls.files())
             .map(|path| normal(&folder.join(path)))
             .collect();

@@ -16,6 +16,7 @@ mod dependencies;
 mod detector;
 mod deviations;
 mod extensions;
+mod file_names;
 mod finalize;
 mod fuzz_entries;
 mod inspect;

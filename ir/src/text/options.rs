@@ -64,7 +64,7 @@ fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 25] {
 }
 
 /// Lists the options with a text; one without a text is not set.
-fn texts(options: &mut LinkOptions) -> [(&'static str, &mut String); 2] {
+fn texts(options: &mut LinkOptions) -> [(&'static str, &mut Vec<u8>); 2] {
     [
         ("recorded-options", &mut options.record.options),
         ("output-name", &mut options.record.output_name),
@@ -120,9 +120,9 @@ impl Printer<'_, '_> {
         }
     }
 
-    fn text_option(&mut self, word: &str, text: &str) {
+    fn text_option(&mut self, word: &str, text: &[u8]) {
         put!(self.out, "  option {word} ");
-        put_quoted(&mut self.out, text.as_bytes());
+        put_quoted(&mut self.out, text);
         self.out.push('\n');
     }
 }
@@ -142,9 +142,9 @@ impl Parser<'_, '_, '_> {
         if let Some(flag) = find(flags(options), word) {
             *flag = true;
         } else if let Some(text) = find(texts(options), word) {
-            *text = self.cursor.string()?;
+            *text = self.cursor.name()?.into_owned();
         } else if word == TOOL_NAME {
-            options.record.tool_name = Some(self.cursor.string()?);
+            options.record.tool_name = Some(self.cursor.name()?.into_owned());
         } else if let Some(list) = find(lists(options), word) {
             let list = list.insert(Vec::new());
             while self.cursor.peek().is_some() {

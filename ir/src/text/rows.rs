@@ -28,6 +28,7 @@ use crate::symbol::Symbol;
 use crate::symbol::SymbolPlace;
 use cuweld_elf::note_records::tool_info;
 use cuweld_elf::note_records::tool_info_strings;
+use std::borrow::Cow;
 
 impl<'data> Row<'data> for Object<'data> {
     fn fields(&mut self, v: &mut impl Visitor<'data>) {
@@ -357,9 +358,7 @@ impl<'data> Part<'data, &'data [u8]> for Description {
         }
         if self.ty == 2000
             && let Some(strings) = tool_info_strings(value)
-            && let [Ok(object), Ok(tool), Ok(version), Ok(branch), Ok(options)] =
-                strings.map(std::str::from_utf8)
-            && tool_info(object, tool, version, branch, options) == *value
+            && tool_info(strings) == *value
         {
             out.key("tkinfo=(");
             for (index, text) in strings.into_iter().enumerate() {
@@ -389,15 +388,14 @@ impl<'data> Part<'data, &'data [u8]> for Description {
             _ => {
                 parser.cursor.expect("=")?;
                 parser.cursor.expect("(")?;
-                let mut strings: [String; 5] = Default::default();
+                let mut strings: [Cow<'_, [u8]>; 5] = Default::default();
                 for text in &mut strings {
-                    *text = parser.cursor.string()?;
+                    *text = parser.cursor.name()?;
                 }
                 parser.cursor.expect(")")?;
-                let [object, tool, version, branch, options] = &strings;
                 parser
                     .arena
-                    .bytes(&tool_info(object, tool, version, branch, options))
+                    .bytes(&tool_info(strings.each_ref().map(|text| &**text)))
             }
         };
         Ok(())

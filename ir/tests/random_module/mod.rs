@@ -96,6 +96,11 @@ impl Random {
             .to_owned()
     }
 
+    fn bytes_of_text(&mut self) -> Vec<u8> {
+        self.pick(&[&b""[..], b"plain", b"two words", b"\"\\\n\xff\0"])
+            .to_vec()
+    }
+
     fn texts(&mut self) -> Option<Vec<String>> {
         self.maybe(|r| r.list(3, Self::text))
     }
@@ -179,10 +184,10 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 disable_shared_reservation: r.coin(),
             },
             record: LinkRecord {
-                options: r.text(),
-                output_name: r.text(),
+                options: r.bytes_of_text(),
+                output_name: r.bytes_of_text(),
                 stamp_nvlink: r.coin(),
-                tool_name: r.coin().then(|| r.text()),
+                tool_name: r.coin().then(|| r.bytes_of_text()),
             },
             reports: Reports {
                 suppress_stack_size_warning: r.coin(),

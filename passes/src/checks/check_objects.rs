@@ -166,7 +166,7 @@ impl Newer {
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
-        let mut note = Diagnostic::remark(
+        let note = Diagnostic::remark(
             deviation::NEWER_TOOLKIT,
             format!(
                 "'{name}'{more}: of toolkit {}.{}, linked as {} would link objects of its own",
@@ -175,8 +175,7 @@ impl Newer {
                 module.toolkit.linker()
             ),
         );
-        note.deviation = Some("D27");
-        Some(note)
+        Some(note.deviates("D27"))
     }
 }
 
@@ -286,16 +285,15 @@ fn newer_finalizer(module: &Module<'_>) -> Diagnostic {
             module.target
         ));
     }
-    let mut note = Diagnostic::remark(
+    Diagnostic::remark(
         deviation::NEWER_FINALIZER,
         format!(
             "SASS alone for {} is linked as CUDA {} links it, and not {linker}",
             module.target,
             Toolkit::DEFAULT.release
         ),
-    );
-    note.deviation = Some("D20");
-    note
+    )
+    .deviates("D20")
 }
 
 /// Says that nothing shows how the link's toolkit, one before CUDA 13.0, links this.
@@ -355,15 +353,14 @@ fn older_toolkit(module: &Module<'_>) -> Option<Diagnostic> {
                 .note(format!("nothing shows how {linker} links with {what}")),
         );
     }
-    let mut note = Diagnostic::remark(
+    let note = Diagnostic::remark(
         deviation::OLDER_TOOLKIT,
         format!(
             "with {what} the link is that of CUDA {}: nothing shows how {linker} links so",
             Toolkit::DEFAULT.release
         ),
     );
-    note.deviation = Some("D28");
-    Some(note)
+    Some(note.deviates("D28"))
 }
 
 /// Makes nvlink's warning about the first object without Mercury.

@@ -198,7 +198,7 @@ mod tests {
 
     /// Returns the text into which the fake passes write.
     fn print(module: &Module<'_>) -> String {
-        module.options.record.output_name.clone()
+        String::from_utf8(module.options.record.output_name.clone()).unwrap()
     }
 
     fn dumps(set: impl FnOnce(&mut Dump<'_>), pipeline: &str) -> Vec<(String, String)> {

@@ -157,9 +157,7 @@ fn kept_function(module: &Module<'_>, kept: &[uncounted::Kept]) -> Diagnostic {
             "{count} functions stay whose addresses are in data, the first is '{name}' in '{file}'"
         ),
     };
-    let mut note = Diagnostic::remark(deviation::KEPT_FUNCTION, message);
-    note.deviation = Some("D16");
-    note
+    Diagnostic::remark(deviation::KEPT_FUNCTION, message).deviates("D16")
 }
 
 /// Reports a kernel that stays without something that it calls.

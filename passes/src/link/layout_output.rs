@@ -177,15 +177,15 @@ pub(crate) fn lay_out<'data>(
     let plan = finish::plan(module, created, strings, null_symbol, cx.arena, cx.threads)?;
     if let Some((merged, first)) = merge.objects(module).filter(|_| !module.options.strict) {
         let name = |object: ObjectId| module.objects[object].display();
-        let mut note = Diagnostic::remark(
+        let note = Diagnostic::remark(
             deviation::EQUAL_CONSTANTS,
             format!(
                 "the constants of '{}' and '{}' are equal and keep their own places",
                 name(merged),
                 name(first)
             ),
-        );
-        note.deviation = Some("D02");
+        )
+        .deviates("D02");
         cx.diagnostics.emit(note);
     }
     Ok(plan)
@@ -201,12 +201,11 @@ fn unnamed_offset(module: &Module<'_>) -> Diagnostic {
             "{linker} sometimes names the symbol of an undefined function '.shstrtab'"
         ));
     }
-    let mut note = Diagnostic::remark(
+    Diagnostic::remark(
         deviation::OLDER_TOOLKIT,
         format!("{linker} sometimes names a symbol without name '.shstrtab'"),
-    );
-    note.deviation = Some("D28");
-    note
+    )
+    .deviates("D28")
 }
 
 /// What an output section holds. Numbers name other output sections.

@@ -398,13 +398,14 @@ fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx
             "open source",
         )
     };
-    let own = tool_info(
-        &options.record.output_name,
-        options.record.tool_name.as_deref().unwrap_or(tool),
-        version,
-        branch,
-        &options.record.options,
-    );
+    let record = &options.record;
+    let own = tool_info([
+        &record.output_name,
+        record.tool_name.as_deref().unwrap_or(tool.as_bytes()),
+        version.as_bytes(),
+        branch.as_bytes(),
+        &record.options,
+    ]);
     let note = |ty, desc: &[u8]| Note {
         section: None,
         owner: note_records::NOTE_OWNER,

@@ -141,9 +141,7 @@ fn kept_address(module: &Module<'_>, first: RelocId, count: u64) -> Diagnostic {
         0 | 1 => format!("the address of '{name}' in constants of '{file}' stays"),
         _ => format!("{count} addresses in constants stay, the first that of '{name}' in '{file}'"),
     };
-    let mut note = Diagnostic::remark(deviation::KEPT_ADDRESS, message);
-    note.deviation = Some("D14");
-    note
+    Diagnostic::remark(deviation::KEPT_ADDRESS, message).deviates("D14")
 }
 
 /// What was decided on.

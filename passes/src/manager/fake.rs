@@ -97,8 +97,9 @@ impl Pass for Fake {
             _ => {}
         }
         // Any field that a test can read back serves.
-        module.options.record.output_name.push_str(self.name);
-        module.options.record.output_name.push(' ');
+        let run = &mut module.options.record.output_name;
+        run.extend_from_slice(self.name.as_bytes());
+        run.push(b' ');
         cx.statistics.add("runs", 1);
         Ok(Changed::Yes)
     }

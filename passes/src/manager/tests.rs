@@ -88,7 +88,7 @@ impl Bench {
         let mut module = empty();
         let error = self.run_with(&mut module, options, &mut []).unwrap_err();
         assert!(matches!(error, RunError::Selection(_)));
-        assert_eq!(module.options.record.output_name, "", "a pass ran");
+        assert_eq!(module.options.record.output_name, b"", "a pass ran");
         assert_eq!(
             self.manager
                 .check(options, Phase::Lowered)
@@ -127,7 +127,7 @@ fn passes_run_in_order_and_set_phases() {
     assert_eq!(module.phase, Phase::Live);
     assert_eq!(
         module.options.record.output_name,
-        "classify select-objects symbol-resolve callgraph-dce "
+        b"classify select-objects symbol-resolve callgraph-dce "
     );
     let outcome = Bench::new("nothing").run(&mut []).unwrap();
     assert_eq!(outcome.changed, Changed::No);
@@ -199,7 +199,7 @@ fn passes_that_nothing_needs_can_be_skipped() {
         ..Default::default()
     };
     bench.run_with(&mut module, &options, &mut []).unwrap();
-    assert_eq!(module.options.record.output_name, "classify ");
+    assert_eq!(module.options.record.output_name, b"classify ");
     assert_eq!(module.phase, Phase::Classified);
 }
 

@@ -1,5 +1,6 @@
 //! The options of a link, with plain fields.
 
+use crate::file_name;
 use cuweld_elf::Target;
 use cuweld_ir::HostReferences;
 use cuweld_ir::LinkOptions;
@@ -17,7 +18,6 @@ use super::path_of;
 use super::recorded::recorded_object_name;
 use super::recorded::recorded_options;
 use super::value::Value;
-use super::value::lossy;
 use crate::chosen_toolkit::ChosenToolkit;
 use crate::compile::CompileOptions;
 use crate::compile::LtoOptions;
@@ -86,7 +86,11 @@ impl NvlinkArgs {
         NvlinkArgs {
             toolkit,
             target: arch.target,
-            inputs: low.inputs.iter().map(|input| lossy(input)).collect(),
+            inputs: low
+                .inputs
+                .iter()
+                .map(|input| file_name::text(input))
+                .collect(),
             output: text(low, Id::OutputFile).unwrap_or_default(),
             libraries: list(low, Id::Library),
             library_paths: list(low, Id::LibraryPath),
@@ -192,10 +196,10 @@ fn link_options(low: &LowArgs, stamp_nvlink: bool) -> LinkOptions {
                 == Some(&Value::Boolean(true)),
         },
         record: LinkRecord {
-            options: lossy(&recorded_options(low)),
-            output_name: lossy(recorded_object_name(low)),
+            options: recorded_options(low),
+            output_name: recorded_object_name(low).to_vec(),
             stamp_nvlink,
-            tool_name: text(low, Id::ToolName),
+            tool_name: low.text(Id::ToolName).map(<[u8]>::to_vec),
         },
         reports: Reports {
             suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),
@@ -255,7 +259,10 @@ fn controls(low: &LowArgs) -> Controls {
 }
 
 pub(super) fn list(low: &LowArgs, id: OptionId) -> Vec<String> {
-    low.list(id).iter().map(|text| lossy(text)).collect()
+    low.list(id)
+        .iter()
+        .map(|text| file_name::text(text))
+        .collect()
 }
 
 fn given_list(low: &LowArgs, id: OptionId) -> Option<Vec<String>> {
@@ -263,7 +270,7 @@ fn given_list(low: &LowArgs, id: OptionId) -> Option<Vec<String>> {
 }
 
 fn text(low: &LowArgs, id: OptionId) -> Option<String> {
-    low.text(id).map(lossy)
+    low.text(id).map(file_name::text)
 }
 
 fn wants_lto(low: &LowArgs) -> bool {

@@ -1,6 +1,7 @@
 //! Options checked against each other, in nvlink's order: the first mistake that nvlink would name
 //! is the one that is named.
 
+use crate::file_name;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
@@ -11,7 +12,6 @@ use super::error::ArgError;
 use super::options;
 use super::options::OptionId as Id;
 use super::parse::LowArgs;
-use super::value::lossy;
 
 /// The release that added `-cpu-arch RISCV64`.
 const RISCV_HOSTS: Release = Release {
@@ -36,7 +36,7 @@ pub struct Arch {
 /// The first option or value that is not, and those that are but that cuweld does not follow.
 pub fn check_release(low: &LowArgs, toolkit: Option<&Toolkit>) -> Result<(), ArgError> {
     let release = toolkit.map(|toolkit| toolkit.release);
-    if let (Some(toolkit), Some(arch)) = (toolkit, low.text(Id::Arch).map(lossy))
+    if let (Some(toolkit), Some(arch)) = (toolkit, low.text(Id::Arch).map(file_name::text))
         && let Ok(Arch { target, .. }) = parse_arch(&arch)
         && !toolkit.has_target(target.sm)
     {
@@ -55,7 +55,7 @@ pub fn check_release(low: &LowArgs, toolkit: Option<&Toolkit>) -> Result<(), Arg
     let value = low.text(Id::CpuArch).unwrap_or_default();
     if value == b"RISCV64" && is_later(RISCV_HOSTS) {
         return Err(ArgError::UndefinedValue {
-            value: lossy(value),
+            value: file_name::text(value),
             option: "cpu-arch",
         });
     }
@@ -70,7 +70,10 @@ pub fn check_release(low: &LowArgs, toolkit: Option<&Toolkit>) -> Result<(), Arg
 /// Checks the options of a link. What is to be said about a valid command line is added to
 /// `notices`, also when a mistake is found after it.
 pub fn check(low: &LowArgs, notices: &mut Vec<Diagnostic>) -> Result<Arch, ArgError> {
-    let name = low.text(Id::Arch).map(lossy).ok_or(ArgError::NoArch)?;
+    let name = low
+        .text(Id::Arch)
+        .map(file_name::text)
+        .ok_or(ArgError::NoArch)?;
     if name.starts_with("sm_") && !low.given(Id::OutputFile) {
         return Err(ArgError::NoOutput);
     }

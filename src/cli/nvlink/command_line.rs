@@ -1,6 +1,7 @@
 //! The whole way from arguments to a [`Command`], with everything that is to be said about them
 //! reported.
 
+use crate::file_name;
 use std::io;
 
 use cuweld_diagnostics::Diagnostic;
@@ -22,7 +23,6 @@ use super::options::OptionId as Id;
 use super::parse::LowArgs;
 use super::parse::ReadFile;
 use super::parse::parse;
-use super::value::lossy;
 use crate::chosen_toolkit::ChosenToolkit;
 use crate::diagnostics::Reporter;
 use crate::limits::Limits;
@@ -78,11 +78,10 @@ pub fn read_command_line(
     for file in &low.response_files {
         let text = format!(
             "options are read from '{}'; {} takes '@' and a name for an input",
-            lossy(file),
+            file_name::text(file),
             <&Toolkit>::default().linker()
         );
-        let mut diagnostic = Diagnostic::remark(deviation::RESPONSE_FILE, text);
-        diagnostic.deviation = Some("D10");
+        let diagnostic = Diagnostic::remark(deviation::RESPONSE_FILE, text).deviates("D10");
         reporter.report(&diagnostic)?;
     }
     if let Err(error) = parsed.and_then(|()| apply_environment(&mut low, environment)) {
@@ -91,7 +90,7 @@ pub fn read_command_line(
     if low.given(Id::Help) {
         return Ok(Some(Command::Help));
     }
-    let text = |id| low.text(id).map(lossy);
+    let text = |id| low.text(id).map(file_name::text);
     let (asked, stamp) = (text(Id::CuweldToolkit), text(Id::CuweldStamp));
     let shadowed = surroundings.shadowed.and_then(Shadowed::profile);
     let settings = list(&low, Id::CuweldLimit);
@@ -117,8 +116,8 @@ pub fn read_command_line(
         }
         return Ok(Some(Command::HostLinkerScript {
             complete: kind == b"lcs-abs",
-            host_compiler: low.text(Id::HostCcbin).map(lossy),
-            output: low.text(Id::OutputFile).map(lossy),
+            host_compiler: low.text(Id::HostCcbin).map(file_name::text),
+            output: low.text(Id::OutputFile).map(file_name::text),
         }));
     }
     let mut notices = Vec::new();
@@ -136,10 +135,10 @@ pub fn read_command_line(
 
 fn set_up(reporter: &mut Reporter<'_>, low: &LowArgs) {
     if let Some(name) = low.text(Id::ToolName) {
-        reporter.tool_name = lossy(name);
+        reporter.tool_name = file_name::text(name);
     }
     if low.given(Id::ReportArch) {
-        reporter.report_arch = low.text(Id::Arch).map(lossy);
+        reporter.report_arch = low.text(Id::Arch).map(file_name::text);
     }
     reporter.werror = low.given(Id::WarningAsError);
     // nvlink 13.0 mixes two names up: -disable-infos silences warnings, before -Werror sees them,

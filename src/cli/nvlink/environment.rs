@@ -8,7 +8,7 @@ use super::options::ValueKind;
 use super::parse::LowArgs;
 use super::value::Value;
 use super::value::convert;
-use super::value::lossy;
+use crate::file_name;
 use crate::toolkit::shadow::Shadowed;
 
 /// Looks up an environment variable. The library never reads the environment itself.
@@ -77,7 +77,10 @@ fn value_of(option: &'static OptionSpec, text: &[u8]) -> Result<Option<Value>, A
         return match text {
             b"1" | b"true" | b"on" | b"yes" => Ok(Some(Value::Flag)),
             b"0" | b"false" | b"off" | b"no" => Ok(None),
-            other => Err(wrong(format!("'{}': expected 1 or 0", lossy(other)))),
+            other => Err(wrong(format!(
+                "'{}': expected 1 or 0",
+                file_name::text(other)
+            ))),
         };
     }
     convert(option, text)

@@ -100,7 +100,7 @@ fn agrees_with_nvlink() {
                         args.tool_name,
                         args.link.record.options,
                     );
-                    let theirs = (object.clone(), tool.clone(), options.clone());
+                    let theirs = (object.clone().into(), tool.clone(), options.clone().into());
                     if ours != theirs {
                         failures.push(format!("{command}\n  {ours:?}\n  {theirs:?}"));
                     }
@@ -172,7 +172,7 @@ fn own_options_are_not_recorded() {
     let Some(Command::Link(args)) = command(&arguments) else {
         panic!("a link");
     };
-    assert_eq!(args.link.record.options, "a.o -o x -g  -arch sm_90 ");
+    assert_eq!(args.link.record.options, b"a.o -o x -g  -arch sm_90 ");
     assert!(args.link.record.stamp_nvlink);
     assert!(args.controls.strict);
 }

@@ -1,7 +1,7 @@
 //! Files that the nvlink-compatible command line writes, and what is said if that fails.
 
+use crate::file_name;
 use std::io;
-use std::path::Path;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::internal;
@@ -19,7 +19,7 @@ pub(super) fn write_output(
     strict: bool,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
-    let written = write_atomically(Path::new(path), bytes).map_err(OutputError::Io);
+    let written = write_atomically(&file_name::path(path), bytes).map_err(OutputError::Io);
     report_output(path, bytes.len() as u64, strict, written, reporter)
 }
 

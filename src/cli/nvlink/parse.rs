@@ -5,6 +5,7 @@
 //! `-L` and `-m` directly. An options file is read where it is named, on its own: an option at its
 //! end does not find its value after the file.
 
+use crate::file_name;
 use std::io;
 use std::path::Path;
 
@@ -18,7 +19,6 @@ use super::options_file::split_words;
 use super::path_of;
 use super::value::Value;
 use super::value::convert;
-use super::value::lossy;
 
 /// Options files may include each other this deep.
 const MAX_OPTIONS_FILE_DEPTH: usize = 15;
@@ -177,7 +177,7 @@ impl Parser<'_, '_> {
                     None => b"",
                     Some(_) => {
                         return Err(ArgError::NoArgumentExpected {
-                            option: lossy(typed),
+                            option: file_name::text(typed),
                         });
                     }
                 },
@@ -187,7 +187,7 @@ impl Parser<'_, '_> {
                 _ => value
                     .or_else(|| words.next())
                     .ok_or_else(|| ArgError::ArgumentExpected {
-                        option: lossy(typed),
+                        option: file_name::text(typed),
                     })?,
             };
             self.option(option, value, depth)?;
@@ -230,7 +230,9 @@ impl Parser<'_, '_> {
     fn options_file(&mut self, file: &[u8], depth: usize) -> Result<(), ArgError> {
         self.files += 1;
         if depth > MAX_OPTIONS_FILE_DEPTH || self.files > MAX_OPTIONS_FILES {
-            return Err(ArgError::TooManyOptionsFiles { file: lossy(file) });
+            return Err(ArgError::TooManyOptionsFiles {
+                file: file_name::text(file),
+            });
         }
         let contents = match (self.read_file)(&path_of(file)) {
             Ok(contents) => contents,
@@ -238,7 +240,7 @@ impl Parser<'_, '_> {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => Vec::new(),
             Err(error) => {
                 return Err(ArgError::OptionsFile {
-                    file: lossy(file),
+                    file: file_name::text(file),
                     reason: error.to_string(),
                 });
             }
@@ -285,7 +287,9 @@ fn take_apart(word: &[u8]) -> Result<Word<'_>, ArgError> {
             value,
         });
     }
-    Err(ArgError::UnknownOption { name: lossy(name) })
+    Err(ArgError::UnknownOption {
+        name: file_name::text(name),
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A link as nvlink would do it: arguments in, messages and the output file out.
 
+use crate::file_name;
 use std::ffi::OsString;
 use std::io;
 use std::io::Read;
@@ -51,7 +52,7 @@ pub fn run(
 ) -> io::Result<u8> {
     let mut options_files = Vec::new();
     let mut read_file = |path: &Path| {
-        options_files.push(path.to_string_lossy().into_owned());
+        options_files.push(file_name::of_path(path));
         read_options(path)
     };
     let mut reporter = Reporter::new(stderr, Style::Nvlink);
@@ -112,9 +113,7 @@ fn read_options(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Builds the recorder with what a reproducer of the link needs beside its inputs.
 fn recorder(arguments: &[&[u8]], toolkit: Option<&Toolkit>, options_files: &[String]) -> Recorder {
-    let words = arguments
-        .iter()
-        .map(|word| String::from_utf8_lossy(word).into_owned());
+    let words = arguments.iter().map(|word| file_name::text(word));
     let words = without_option(&words.collect::<Vec<_>>(), "--cuweld-repro");
     let is_own = |word: &String| word.trim_start_matches('-').starts_with("cuweld-");
     let nvlinks = words.iter().filter(|word| !is_own(word)).cloned().collect();
@@ -165,8 +164,7 @@ fn run_link(
         return reporter.report(&refused_index(file));
     }
     let environment = surroundings.environment;
-    let library_path =
-        environment("LIBRARY_PATH").map(|path| String::from_utf8_lossy(&path).into_owned());
+    let library_path = environment("LIBRARY_PATH").map(|path| file_name::text(&path));
     let discover = DiscoverOptions {
         toolkit: args.toolkit.before_inputs(),
         target: args.target,
@@ -211,7 +209,11 @@ fn run_link(
         table.add(&outcome.compile_times, args.target, &args.tool_name, stdout)?;
     }
     if let Some(file) = outcome.output.filter(|_| !reporter.failed()) {
-        let written = file.write(Path::new(&args.output), &input_arena, &request.threads);
+        let written = file.write(
+            &file_name::path(&args.output),
+            &input_arena,
+            &request.threads,
+        );
         report_output(&args.output, file.size(), strict, written, reporter)?;
         // The process ends: what the link leaves in memory goes with it.
         std::mem::forget(file);
@@ -229,7 +231,7 @@ fn run_link(
 /// Refuses the file of `--uidx-file`. Files of that format are not known to us: no tool of the
 /// toolkit was seen to write one, and nvlink accepts none of all other files.
 fn refused_index(file: &str) -> Diagnostic {
-    match std::fs::read(file) {
+    match std::fs::read(file_name::path(file)) {
         Err(error) => Diagnostic::fatal(
             input::UNIFIED_INDEX,
             format!("Could not open input file '{file}'"),

@@ -3,6 +3,7 @@
 use super::error::ArgError;
 use super::options::OptionSpec;
 use super::options::ValueKind;
+use crate::file_name;
 
 /// The value of an option that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub enum Value {
 /// Converts the text of a value to what `option` takes.
 pub fn convert(option: &OptionSpec, text: &[u8]) -> Result<Value, ArgError> {
     let undefined = || ArgError::UndefinedValue {
-        value: lossy(text),
+        value: file_name::text(text),
         option: option.long,
     };
     match option.kind {
@@ -45,21 +46,20 @@ pub fn convert(option: &OptionSpec, text: &[u8]) -> Result<Value, ArgError> {
         ValueKind::Boolean => match text {
             b"true" => Ok(Value::Boolean(true)),
             b"false" => Ok(Value::Boolean(false)),
-            _ => Err(ArgError::NotABoolean { value: lossy(text) }),
+            _ => Err(ArgError::NotABoolean {
+                value: file_name::text(text),
+            }),
         },
         ValueKind::List | ValueKind::OptionsFiles => Ok(Value::List(split_list(text)?)),
     }
 }
 
-/// Returns the text for a message.
-pub fn lossy(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
-}
-
 /// Parses a number as C's `strtol` with base 0 does: blanks, a sign, then decimal, `0x` or octal
 /// digits. The empty text is 0. A prefix beyond 32 bits is out of range, whatever follows it.
 fn parse_number(text: &[u8]) -> Result<i32, ArgError> {
-    let not_a_number = || ArgError::NotANumber { value: lossy(text) };
+    let not_a_number = || ArgError::NotANumber {
+        value: file_name::text(text),
+    };
     if text.is_empty() {
         return Ok(0);
     }
@@ -92,7 +92,9 @@ fn parse_number(text: &[u8]) -> Result<i32, ArgError> {
         return Err(not_a_number());
     }
     let number = if negative { -magnitude } else { magnitude };
-    let number = i32::try_from(number).map_err(|_| ArgError::OutOfRange { value: lossy(text) })?;
+    let number = i32::try_from(number).map_err(|_| ArgError::OutOfRange {
+        value: file_name::text(text),
+    })?;
     if count == digits.len() {
         Ok(number)
     } else {
@@ -191,7 +193,12 @@ mod tests {
 
     fn list(text: &str) -> Option<Vec<String>> {
         let elements = split_list(text.as_bytes()).ok()?;
-        Some(elements.iter().map(|element| lossy(element)).collect())
+        Some(
+            elements
+                .iter()
+                .map(|element| file_name::text(element))
+                .collect(),
+        )
     }
 
     #[test]

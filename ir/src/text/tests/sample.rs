@@ -121,10 +121,10 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 disable_shared_reservation: true,
             },
             record: LinkRecord {
-                options: "-arch sm_100f -o \"é;\" ".to_owned(),
-                output_name: "out put.cubin".to_owned(),
+                options: "-arch sm_100f -o \"é;\" ".into(),
+                output_name: b"out put\xff.cubin".to_vec(),
                 stamp_nvlink: true,
-                tool_name: Some("a tool".to_owned()),
+                tool_name: Some(b"a tool".to_vec()),
             },
             reports: Reports {
                 suppress_stack_size_warning: true,
@@ -378,7 +378,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
         function,
         prototype: b"#",
     });
-    let tool = arena.bytes(&tool_info("", "ptxas", "v", "b", "-O3 "));
+    let tool = arena.bytes(&tool_info([b"", b"ptxas", b"v", b"b", b"-O3 "]));
     for (ty, desc) in [
         (1000, arena.bytes(&cuda_info(100, 0x82))),
         (2000, tool),

@@ -96,9 +96,7 @@ fn told(module: &Module<'_>, copied: &[&Object<'_>]) -> Option<Diagnostic> {
         let text = format!(
             "{what} keeps its code of sm_{sm}, which NVIDIA's finalizer would compile for sm_{target}: it runs there as it is"
         );
-        let mut info = Diagnostic::info(deviation::KEPT_CODE, text);
-        info.deviation = Some("D15");
-        info
+        Diagnostic::info(deviation::KEPT_CODE, text).deviates("D15")
     };
     let each = |object: &Object<'_>| info(&format!("'{}'", object.display()), object.sm());
     if others.is_empty() {

@@ -195,7 +195,5 @@ fn own_rows(module: &Module<'_>, others: &HashSet<FunctionId, FixedState>) -> Op
             "{count} local functions keep their own relocations, the first is '{name}' in '{file}'"
         ),
     };
-    let mut note = Diagnostic::remark(deviation::OWN_ROWS, message);
-    note.deviation = Some("D18");
-    Some(note)
+    Some(Diagnostic::remark(deviation::OWN_ROWS, message).deviates("D18"))
 }

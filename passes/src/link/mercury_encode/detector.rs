@@ -108,11 +108,7 @@ impl Kept {
 /// Returns the one message of a link about functions that keep their code; it has a part for each
 /// if there are several.
 fn told(module: &Module<'_>, found: &[Kept]) -> Option<Diagnostic> {
-    let info = |text: String| {
-        let mut info = Diagnostic::info(deviation::KEPT_CODE, text);
-        info.deviation = Some("D12");
-        info
-    };
+    let info = |text: String| Diagnostic::info(deviation::KEPT_CODE, text).deviates("D12");
     let each = |kept: &Kept| {
         let (name, what, why) = (kept.name(module), kept.what, kept.why);
         info(format!(

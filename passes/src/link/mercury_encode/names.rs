@@ -34,9 +34,7 @@ fn rename(place: &mut [u8], new: &[u8], kept: usize, is_first: bool) {
 pub(super) fn whole_name(name: &[u8]) -> Diagnostic {
     let name = String::from_utf8_lossy(name);
     let message = format!("several sections '{name}' keep this name");
-    let mut note = Diagnostic::remark(deviation::WHOLE_NAME, message);
-    note.deviation = Some("D19");
-    note
+    Diagnostic::remark(deviation::WHOLE_NAME, message).deviates("D19")
 }
 
 impl<'data> Encode<'_, 'data> {

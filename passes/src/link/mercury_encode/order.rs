@@ -89,7 +89,5 @@ impl Encode<'_, '_> {
 /// Says that unified tables name their symbols (deviation D29).
 pub(super) fn unified_links() -> Diagnostic {
     let message = "unified tables name the table of their symbols".to_owned();
-    let mut note = Diagnostic::remark(deviation::UNIFIED_LINKS, message);
-    note.deviation = Some("D29");
-    note
+    Diagnostic::remark(deviation::UNIFIED_LINKS, message).deviates("D29")
 }

@@ -243,7 +243,5 @@ pub(super) fn emptied_ranges(function: &[u8]) -> Diagnostic {
     let message = format!(
         "ranges of registers of '{name}' in another object are empty: the linked code has none for them"
     );
-    let mut note = Diagnostic::remark(deviation::EMPTIED_RANGES, message);
-    note.deviation = Some("D25");
-    note
+    Diagnostic::remark(deviation::EMPTIED_RANGES, message).deviates("D25")
 }

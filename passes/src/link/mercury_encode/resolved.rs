@@ -85,7 +85,5 @@ pub(super) fn applied_together(code: &[u8]) -> Diagnostic {
     let name = String::from_utf8_lossy(code);
     let message =
         format!("the applied relocations of several sections '{name}' keep their own places");
-    let mut note = Diagnostic::remark(deviation::APPLIED_ROWS, message);
-    note.deviation = Some("D22");
-    note
+    Diagnostic::remark(deviation::APPLIED_ROWS, message).deviates("D22")
 }

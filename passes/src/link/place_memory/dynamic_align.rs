@@ -72,7 +72,5 @@ pub(super) fn mixed(module: &Module<'_>, kernels: &[LinkSymbolId]) -> Option<Dia
         return Some(Diagnostic::fatal(code, code.title()).note(why));
     }
     let message = format!("{whose} dynamic shared memory at the largest alignment of its names");
-    let mut note = Diagnostic::remark(deviation::DYNAMIC_SHARED_ALIGN, message);
-    note.deviation = Some("D21");
-    Some(note)
+    Some(Diagnostic::remark(deviation::DYNAMIC_SHARED_ALIGN, message).deviates("D21"))
 }

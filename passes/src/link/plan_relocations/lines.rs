@@ -339,7 +339,5 @@ pub(super) fn lines_once(function: &[u8]) -> Diagnostic {
     let message = format!(
         "lines of '{name}' in another object stand once where nvlink may repeat them for the linked code"
     );
-    let mut note = Diagnostic::remark(deviation::LINES_ONCE, message);
-    note.deviation = Some("D26");
-    note
+    Diagnostic::remark(deviation::LINES_ONCE, message).deviates("D26")
 }

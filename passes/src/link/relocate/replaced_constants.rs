@@ -102,9 +102,7 @@ pub(super) fn kept(module: &Module<'_>, functions: &[FunctionId]) -> Option<Diag
         1 => format!("function '{name}' keeps its table of a switch"),
         count => format!("{count} functions keep their tables of switches, the first is '{name}'"),
     };
-    let mut note = Diagnostic::remark(deviation::OWN_TABLE, message);
-    note.deviation = Some("D23");
-    Some(note)
+    Some(Diagnostic::remark(deviation::OWN_TABLE, message).deviates("D23"))
 }
 
 /// Returns the offsets that the tables of a function have.
