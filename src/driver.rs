@@ -437,8 +437,9 @@ fn program(
     compile_times: Vec<CompileTime>,
 ) -> LinkOutcome<'static> {
     let folder = std::env::current_dir().unwrap_or_default();
+    let keeps = request.options.keep_system_libraries;
     let registration =
-        || registration_of_program(&discovered.inputs, &folder.to_string_lossy()).text;
+        || registration_of_program(&discovered.inputs, &folder.to_string_lossy(), keeps).text;
     LinkOutcome {
         registration: (!request.compile.lto.emit_ptx).then(registration),
         output: Some(LinkedFile::Image(output)),

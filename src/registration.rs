@@ -7,6 +7,7 @@ use std::fmt::Write;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_ir::Module;
+use cuweld_passes::link::select_objects::links_runtime;
 
 use crate::input::DeviceInput;
 use crate::input::SkipReason;
@@ -32,12 +33,13 @@ struct Id {
 /// `folder` is the current directory; an input without ids has one made of its path.
 pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &str) -> Registration {
     let mut objects = module.objects.values().peekable();
+    let mut passed = 0;
     let mut first: Vec<Id> = Vec::new();
     let mut further: Vec<Id> = Vec::new();
     for input in inputs {
         let mut ids = ids(input);
         match input.skip {
-            Some(SkipReason::Stub | SkipReason::RawPtx) => continue,
+            Some(SkipReason::Stub | SkipReason::RawPtx | SkipReason::NoCode) => continue,
             Some(SkipReason::AlreadyLinked) => {
                 further.extend(ids.skip(1));
                 continue;
@@ -50,9 +52,12 @@ pub fn registration(inputs: &[DeviceInput<'_>], module: &Module<'_>, folder: &st
                 object.name == input.path.as_bytes() && object.member == member.as_bytes()
             })
         });
+        passed += usize::from(object.is_some());
         let left_out = match object {
             Some(object) => !object.state.is_included(),
-            None => input.image.is_some() || input.system_library,
+            None if input.image.is_some() => true,
+            // The device runtime without code for the target, as if it had some.
+            None => input.system_library && !links_runtime(module, passed),
         };
         if left_out || input.continues {
             continue;
@@ -80,12 +85,17 @@ fn own_id(input: &DeviceInput<'_>, folder: &str) -> Id {
 }
 
 /// Returns what is registered of a program that was optimised as a whole: the last input comes
-/// first.
-pub fn registration_of_program(inputs: &[DeviceInput<'_>], folder: &str) -> Registration {
+/// first. `keeps_runtime` says that the device runtime is part of it (`-keep-system-libraries`).
+pub fn registration_of_program(
+    inputs: &[DeviceInput<'_>],
+    folder: &str,
+    keeps_runtime: bool,
+) -> Registration {
     let (mut first, mut further) = (Vec::new(), Vec::new());
     let linked = inputs
         .iter()
-        .filter(|input| input.skip.is_none() && !input.system_library && !input.continues);
+        .filter(|input| input.skip.is_none() && !input.continues)
+        .filter(|input| keeps_runtime || !input.system_library);
     for input in linked.rev() {
         let mut ids = ids(input);
         first.push(ids.next().unwrap_or_else(|| own_id(input, folder)));

@@ -369,12 +369,12 @@ impl<'a> Parser<'a> {
                     (true, b'2') => " [base inheriting]",
                     _ => return None,
                 };
-                let class = if inherits {
-                    self.read_type()?
+                if inherits {
+                    self.inherited()?
                 } else {
-                    self.constructed(scope)?
-                };
-                self.add(Node::Constructor(class))
+                    let class = self.constructed(scope)?;
+                    self.add(Node::Constructor(class))
+                }
             }
             b'D' if self.peek_second() == Some(b'C') => {
                 self.skip(2);
@@ -413,6 +413,17 @@ impl<'a> Parser<'a> {
         match self.ast.get(class) {
             Node::TemplateParameter(_) | Node::Decltype(_) | Node::DecltypeName(_) => None,
             _ => Some(scope),
+        }
+    }
+
+    /// Parses the class whose constructor is inherited, which nvlink prints whole, but for the
+    /// arguments of a template outside of classes and named namespaces.
+    fn inherited(&mut self) -> Option<NodeId> {
+        let is_unscoped = self.peek()?.is_ascii_digit() || self.rest().starts_with(b"St");
+        let class = self.read_type()?;
+        match self.ast.get(class) {
+            Node::Template(name, _) if is_unscoped => Some(name),
+            _ => Some(class),
         }
     }
 

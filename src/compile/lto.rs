@@ -18,15 +18,16 @@ use cuweld_diagnostics::codes::unsupported;
 
 use super::CompileOptions;
 use super::CompileTime;
+use super::lto_records::agree;
 use super::nvjitlink::InputKind;
 use super::nvjitlink::LtoInput;
 use super::nvjitlink::NvJitLink;
 use super::nvjitlink::NvJitLinkError;
 use super::nvvm_options::NvvmOptions;
-use super::nvvm_options::mismatch;
 use super::ptxas::CompileError;
 use super::ptxas::Compiled;
 use super::ptxas::Ptxas;
+use super::said;
 use crate::diagnostics::Reporter;
 use crate::input::DeviceInput;
 use crate::input::HostInfo;
@@ -39,8 +40,16 @@ use crate::input::Target;
 pub const OBJECT_NAME: &str = "lto.cubin";
 /// What libnvJitLink writes before libNVVM's code and log.
 const OPTIMISER_FAILS: &str = "ERROR in nvvmCompileProgram: ";
-/// What ptxas says of a function that a whole program calls and does not have.
-const UNRESOLVED: &str = "Unresolved extern function";
+/// The option that nvlink gives to libNVVM itself.
+const OWN_OPTION: &str = "-prec-sqrt";
+/// What ptxas says of a function that a whole program does not have, where it calls it and where it
+/// takes its address.
+const UNRESOLVED: [&str; 2] = [
+    "Unresolved extern function",
+    "Cannot take address of function",
+];
+/// What only PTX with kernels has.
+const KERNEL: &str = ".entry ";
 
 /// How a program is optimised.
 #[derive(Clone, Debug, Default)]
@@ -118,6 +127,11 @@ pub fn kind_of_link(
             link::LTO_NOTHING,
             "Ignoring -dlto option because no LTO objects found",
         ))?;
+        if reporter.failed() && inputs.iter().any(|input| input.image.is_some()) {
+            // After an error no object is merged with another.
+            reporter.report(&Diagnostic::fatal(link::MERGE_FAILED, "merge_elf failed"))?;
+            return Ok(None);
+        }
         return Ok(Some(LtoLink::None));
     }
     if options.partial || inputs.iter().any(|input| remark(input).is_some()) {
@@ -149,18 +163,42 @@ pub fn compile(
         Some(Image::Nvvm(nvvm)) => Some(nvvm.options),
         _ => None,
     });
-    if let Some(option) = mismatch(records) {
-        let text = format!("Cicc option values for '{option}' do not match");
-        let help = "compile all inputs with the same -ftz, -prec-div, -prec-sqrt and -fmad";
-        reporter.report(&Diagnostic::fatal(link::LTO_MISMATCH, text).help(help))?;
-        return Ok(None);
+    let mut findings = Vec::new();
+    let agreed = agree(
+        records,
+        options.ptxas.max_registers.is_some(),
+        &mut findings,
+    );
+    for finding in &findings {
+        reporter.report(finding)?;
     }
+    let agreed = match agreed {
+        Ok(agreed) => agreed,
+        Err(mismatch) => {
+            reporter.report(&mismatch)?;
+            return Ok(None);
+        }
+    };
     let units: Vec<LtoInput<'_>> = inputs
         .iter()
         .filter(|input| is_lto(input))
         .filter_map(unit)
         .collect();
-    let nvvm = &options.lto.nvvm;
+    let mut nvvm = options.lto.nvvm.clone();
+    nvvm.max_registers = nvvm.max_registers.or(agreed.max_registers);
+    let mut ptxas_options = options.ptxas.clone();
+    ptxas_options.max_registers = ptxas_options.max_registers.or(agreed.max_registers);
+    let threads = agreed.split_compile.or(ptxas_options.split_compile);
+    ptxas_options.split_compile = threads.filter(|threads| *threads != 1);
+    if nvvm.sets(OWN_OPTION) {
+        let text = format!(
+            "libnvvm : error: {OWN_OPTION} defined more than onceNVVM_ERROR_INVALID_OPTION"
+        );
+        for diagnostic in not_compiled(text) {
+            reporter.report(&diagnostic)?;
+        }
+        return Ok(None);
+    }
     let words = match kind {
         LtoLink::Whole => nvvm.of_program(host_info),
         LtoLink::Partial | LtoLink::None => nvvm.of_part(),
@@ -195,7 +233,7 @@ pub fn compile(
         return Ok(Some(Optimised::Output(ptx)));
     }
     let ptxas = match options.tools.ptxas() {
-        Ok(path) => Ptxas::new(path, target, &options.ptxas),
+        Ok(path) => Ptxas::new(path, target, &ptxas_options),
         Err(missing) => {
             reporter.report(&missing.diagnostic("the optimised program"))?;
             return Ok(None);
@@ -209,8 +247,11 @@ pub fn compile(
         };
         ptxas.compile(image)
     };
-    let mut is_program = kind == LtoLink::Whole;
-    if is_program && options.ptxas.debug {
+    let is_whole = kind == LtoLink::Whole;
+    // What is no program is linked as an object, if the device runtime is there for that.
+    let may_be_object = is_from_host(inputs) && inputs.iter().any(has_runtime_code);
+    let mut is_program = is_whole && (has_kernel(&ptx) || !may_be_object);
+    if is_program && ptxas_options.debugs() {
         // The record of ptxas names its files then, and nvlink's has none.
         reporter.report(&Diagnostic::refusal(unsupported::LTO_DEBUG).help("link without -g"))?;
         return Ok(None);
@@ -221,12 +262,13 @@ pub fn compile(
         object()
     };
     if let Err(CompileError::Refused { messages }) = &result
-        && messages.contains(UNRESOLVED)
+        && may_be_object
+        && UNRESOLVED.iter().any(|text| messages.contains(text))
     {
         is_program = false;
         result = object();
     }
-    let Some(compiled) = compiled(result, reporter)? else {
+    let Some(compiled) = compiled(result, is_program, reporter)? else {
         return Ok(None);
     };
     times.push(CompileTime {
@@ -243,16 +285,18 @@ pub fn compile(
     }))
 }
 
-/// Puts the object of all LTO-IR after the last input that it came from; these hold nothing any
-/// more.
+/// Puts the object of all LTO-IR after the last input that it came from or that has no code for the
+/// target; these hold nothing any more.
 pub fn replace_inputs<'data>(
     inputs: &mut Vec<DeviceInput<'data>>,
     object: Option<Vec<u8>>,
     arena: &'data InputArena,
 ) {
-    let behind = inputs.iter().rposition(is_lto).map_or(0, |last| last + 1);
-    for input in inputs.iter_mut().filter(|input| is_lto(input)) {
+    let is_part = |input: &DeviceInput<'_>| is_lto(input) || input.lacks_code();
+    let behind = inputs.iter().rposition(is_part).map_or(0, |last| last + 1);
+    for input in inputs.iter_mut().filter(|input| is_part(input)) {
         input.image = None;
+        input.system_library = false;
     }
     if let Some(object) = object {
         let object = Image::Cubin(arena.keep_buffer(object));
@@ -274,25 +318,52 @@ fn unit<'a>(input: &DeviceInput<'a>) -> Option<LtoInput<'a>> {
     })
 }
 
+/// Returns `true` for a part of the device runtime with code for the target.
+fn has_runtime_code(input: &DeviceInput<'_>) -> bool {
+    input.system_library && input.image.is_some()
+}
+
+fn has_kernel(ptx: &[u8]) -> bool {
+    ptx.windows(KERNEL.len())
+        .any(|text| text == KERNEL.as_bytes())
+}
+
 /// Returns the compiler's output; its messages are passed on.
 fn compiled(
     result: Result<Compiled, CompileError>,
+    is_program: bool,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<Compiled>> {
     match result {
         Ok(compiled) => {
-            reporter.text(&compiled.messages)?;
+            if !compiled.messages.is_empty() {
+                reporter.report(&said(&compiled.messages))?;
+            }
             Ok(Some(compiled))
         }
         Err(error) => {
+            let mut text = "elfLink fatbinary error";
             if let CompileError::Refused { messages } = &error {
-                reporter.text(messages)?;
+                reporter.report(&said(messages))?;
+                // Kernels that need too much are errors, all else is fatal.
+                if is_program && !messages.contains("fatal") {
+                    text = "elfLink JIT compile failed";
+                }
             }
-            let diagnostic = Diagnostic::fatal(system::COMPILER_FAILED, "elfLink fatbinary error");
+            let diagnostic = Diagnostic::fatal(system::COMPILER_FAILED, text);
             reporter.report(&diagnostic.note(format!("the optimised program: {error}")))?;
             Ok(None)
         }
     }
+}
+
+/// Returns what nvlink says where libNVVM refuses something.
+fn not_compiled(log: String) -> [Diagnostic; 2] {
+    let code = system::OPTIMISER_FAILED;
+    [
+        Diagnostic::info(code, log),
+        Diagnostic::fatal(code, "elfLink JIT compile failed"),
+    ]
 }
 
 fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
@@ -308,8 +379,7 @@ fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
         NvJitLinkError::Call { log, .. } => {
             let failure = log.strip_prefix(OPTIMISER_FAILS);
             if let Some((code, text)) = failure.and_then(|rest| rest.split_once('\n')) {
-                let info = Diagnostic::info(system::OPTIMISER_FAILED, format!("{text}{code}"));
-                return vec![info, Diagnostic::fatal(system::OPTIMISER_FAILED, "elfLink JIT compile failed")];
+                return not_compiled(format!("{text}{code}")).into();
             }
             Diagnostic::fatal(system::OPTIMISER_FAILED, format!("cuweld: link-time optimisation: {error}"))
                 .note(format!("libnvJitLink says: {}", log.trim()))

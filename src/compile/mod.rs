@@ -8,6 +8,7 @@
 
 pub mod find;
 pub mod lto;
+mod lto_records;
 pub mod nvjitlink;
 pub mod nvvm_options;
 pub mod ptxas;
@@ -120,12 +121,11 @@ pub fn compile_ptx<'data>(
             continue;
         };
         let mut say = |finding| found.findings.push((index, finding));
-        let written = |text: &str| Diagnostic::new(Severity::Report, report::PTXAS, text);
         let compiled = match result {
             Ok(compiled) => compiled,
             Err(error) => {
                 if let CompileError::Refused { messages } = &error {
-                    say(written(messages));
+                    say(said(messages));
                 }
                 say(match &error {
                     CompileError::Refused { messages } => {
@@ -150,7 +150,7 @@ pub fn compile_ptx<'data>(
                 return found;
             }
         };
-        say(written(&compiled.messages));
+        say(said(&compiled.messages));
         let is_newer = |release: &String| {
             let mut known = Toolkit::ALL.iter();
             let known = known.find(|known| known.stamp.version == *release);
@@ -179,6 +179,11 @@ pub fn compile_ptx<'data>(
         input.origin = ObjectOrigin::Compiled;
     }
     found
+}
+
+/// Builds the report of what the compiler says.
+fn said(messages: &str) -> Diagnostic {
+    Diagnostic::new(Severity::Report, report::PTXAS, messages)
 }
 
 /// Builds the remark that another release of ptxas, which makes other code than nvlink's own

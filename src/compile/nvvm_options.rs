@@ -51,6 +51,17 @@ impl NvvmOptions {
         words
     }
 
+    /// Returns `true` if `-Xnvvm` gives a value to an option.
+    pub fn sets(&self, name: &str) -> bool {
+        let words = self
+            .extra
+            .iter()
+            .flat_map(|text| text.split_ascii_whitespace());
+        words
+            .filter_map(|word| word.strip_prefix(name))
+            .any(|rest| rest.starts_with('='))
+    }
+
     fn leading(&self) -> Vec<String> {
         let split = self.split_compile.map(|n| format!("-split-compile={n}"));
         let fast = self.fast_compile.as_ref();
@@ -103,30 +114,6 @@ fn host_references(info: &HostInfo<'_>) -> Vec<String> {
     .collect()
 }
 
-/// Returns the compiler's option that not all LTO-IR was made with: such code is not optimised
-/// together. The texts are the records of fatbin members, `-ftz=0 -prec_div=1 ...`.
-pub fn mismatch<'a>(records: impl Iterator<Item = &'a [u8]>) -> Option<&'static str> {
-    let names = ["-ftz", "-prec_div", "-prec_sqrt", "-fmad"];
-    let values = |record: &[u8]| {
-        let text = String::from_utf8_lossy(record).into_owned();
-        names.map(|name| {
-            let mut words = text.split_ascii_whitespace();
-            words.find_map(|word| {
-                word.strip_prefix(name)?
-                    .strip_prefix('=')
-                    .map(str::to_owned)
-            })
-        })
-    };
-    let mut records = records.filter(|record| !record.is_empty()).map(values);
-    let first = records.next()?;
-    let shown = ["-ftz", "-prec-div", "-prec-sqrt", "-fmad"];
-    records.find_map(|values| {
-        let differing = first.iter().zip(&values).position(|(a, b)| a != b)?;
-        shown.get(differing).copied()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,16 +160,6 @@ mod tests {
             options.of_program(Some(&info(b"\0", b"tab\0"))),
             ["--device-c", "-has-global-host-info"]
         );
-    }
-
-    #[test]
-    fn the_first_option_that_differs_is_named() {
-        let all = b"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 ";
-        let fast = b"-ftz=0 -prec_div=1 -prec_sqrt=0 -fmad=0 ";
-        let of = |records: &[&'static [u8]]| mismatch(records.iter().copied());
-        assert_eq!(of(&[all, b"", all]), None);
-        assert_eq!(of(&[all, all, fast]), Some("-prec-sqrt"));
-        assert_eq!(of(&[]), None);
     }
 
     #[test]

@@ -34,6 +34,20 @@ pub struct PtxasOptions {
     pub fast_compile: Option<String>,
 }
 
+impl PtxasOptions {
+    /// Returns `true` if code is compiled for the debugger.
+    pub fn debugs(&self) -> bool {
+        let words = self
+            .extra
+            .iter()
+            .flat_map(|text| text.split_ascii_whitespace());
+        self.debug
+            || words
+                .into_iter()
+                .any(|word| matches!(word, "-g" | "--device-debug"))
+    }
+}
+
 /// Why PTX was not compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {

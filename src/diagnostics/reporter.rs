@@ -117,7 +117,7 @@ impl<'w> Reporter<'w> {
         match severity {
             Severity::Report if diagnostic.code == report::PTXAS => {
                 self.ptx_was_compiled();
-                return self.text(&diagnostic.message);
+                return self.compiler_messages(&diagnostic.message);
             }
             Severity::Report => return self.line(&diagnostic.to_string()),
             Severity::Note => return self.note(diagnostic),
@@ -155,6 +155,23 @@ impl<'w> Reporter<'w> {
             self.labelled("note", &format!("code {code}, see `cuweld explain {code}`"))?;
         }
         Ok(())
+    }
+
+    /// Prints what the PTX compiler says. A message goes on in lines that begin with blanks.
+    fn compiler_messages(&mut self, text: &str) -> io::Result<()> {
+        let Some(arch) = &self.report_arch else {
+            return self.text(text);
+        };
+        let mut said = String::new();
+        let mut lines = text.lines().peekable();
+        while let Some(line) = lines.next() {
+            said.push_str(line);
+            if !lines.peek().is_some_and(|next| next.starts_with("    ")) {
+                said.push_str(&format!(" (target: {arch})"));
+            }
+            said.push('\n');
+        }
+        self.text(&said)
     }
 
     /// Prints a finding that nvlink does not have: `note: deviation D02: ...`.

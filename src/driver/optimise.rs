@@ -65,6 +65,9 @@ pub(super) fn optimise<'data>(
             }
             lto::replace_inputs(inputs, object, arena);
             discovered.host_info.whole_program = kind == LtoLink::Whole;
+            if kind == LtoLink::Partial {
+                discovered.host_info.count_runtime_without_code();
+            }
             Optimisation::Linked
         }
     })

@@ -23,7 +23,8 @@ pub struct PtxImage<'data> {
 pub struct NvvmImage<'data> {
     /// The bytes as stored. Those of a fatbin member may be compressed and obfuscated.
     pub stored: &'data [u8],
-    /// The fatbin around it, from its header on; the bytes themselves for an NVVM file.
+    /// The fatbin around it, from its header on, or one like it; the bytes themselves for an NVVM
+    /// file.
     pub container: &'data [u8],
     /// Options for the compiler that the fatbin member carries.
     pub options: &'data [u8],
@@ -54,6 +55,8 @@ pub enum SkipReason {
     AlreadyLinked,
     /// Files named `.ptx` are compiled, but not linked, for targets below sm_90.
     RawPtx,
+    /// A fatbin in a file of its own without code for the target.
+    NoCode,
 }
 
 /// One object of the link, in link order.
@@ -103,6 +106,13 @@ impl<'data> DeviceInput<'data> {
             ordinal: 0,
             skip: None,
         }
+    }
+}
+
+impl DeviceInput<'_> {
+    /// Returns `true` if it is linked and has no code for the target.
+    pub fn lacks_code(&self) -> bool {
+        self.image.is_none() && matches!(self.skip, None | Some(SkipReason::NoCode))
     }
 }
 

@@ -338,8 +338,12 @@ where
             FileKind::Fatbin => {
                 match self.fatbin(source, bytes, 0)? {
                     Some(image) => self.raw(source, image, ObjectOrigin::Fatbin),
-                    // [host-lists-count]
-                    None => self.found.host_info.set_unknown(source.path),
+                    None => {
+                        // [host-lists-count]
+                        self.found.host_info.set_unknown(source.path);
+                        let skip = Some(SkipReason::NoCode);
+                        self.add(source, None, ModuleIds::default(), true, skip);
+                    }
                 }
                 self.further_regions(source, bytes, 0, true)?;
             }
@@ -438,6 +442,10 @@ where
             ));
         }
         let image = self.fatbin(source, fatbin, offset)?;
+        if image.is_none() && source.is_system() {
+            let references = &object.references;
+            self.found.host_info.add_runtime_without_code(references);
+        }
         if image.as_ref().is_some_and(is_executable) {
             self.ignore(source, IgnoredReason::DeviceExecutable);
         } else {

@@ -322,6 +322,26 @@ impl<'data> FatbinMember<'data> {
         })
     }
 
+    /// Makes a fatbin of the member alone, compiled for its SM without a suffix.
+    pub fn alone_without_suffix(&self) -> Vec<u8> {
+        let mut header = *self.header;
+        header
+            .flags
+            .set(header.flags.get() & !(FLAG_SPECIFIC | FLAG_FAMILY));
+        let mut member = self.header_bytes.to_vec();
+        member[..size_of::<MemberHeader>()].copy_from_slice(header.as_bytes());
+        member.extend_from_slice(self.stored);
+        let size = self.header_bytes.len() as u64 + header.stored_size.get();
+        member.resize(usize::try_from(size).unwrap_or(member.len()), 0);
+        let region = RegionHeader {
+            magic: REGION_MAGIC.into(),
+            version: 1.into(),
+            header_size: (size_of::<RegionHeader>() as u16).into(),
+            size: (member.len() as u64).into(),
+        };
+        [region.as_bytes(), &member].concat()
+    }
+
     /// Returns the name of the source, empty if none is recorded or it lies outside of the header.
     pub fn name(&self) -> &'data [u8] {
         let offset = self.header.name_offset.get() as usize;

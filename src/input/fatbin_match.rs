@@ -1,5 +1,6 @@
 //! The member of a fatbin that fits the target, unpacked.
 
+use cuweld_elf::target::arch::Suffix;
 use cuweld_elf::toolkit::Toolkit;
 use thiserror::Error;
 
@@ -110,12 +111,18 @@ fn image<'data>(
 ) -> Result<Image<'data>, FatbinMatchError> {
     let kind = member.kind();
     if kind == MemberKind::Nvvm {
+        let arch = member.arch();
+        // It is optimised for the SM without its suffix, which the library would refuse.
+        let has_suffix = arch.is_some_and(|arch| arch.suffix != Suffix::None);
         return Ok(Image::Nvvm(NvvmImage {
             stored: member.stored,
-            container,
+            container: match has_suffix {
+                true => arena.keep_buffer(member.alone_without_suffix()),
+                false => container,
+            },
             options: member.options()?,
             obfuscated: member.is_obfuscated(),
-            arch: member.arch(),
+            arch,
         }));
     }
     let offset = member.offset;

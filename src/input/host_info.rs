@@ -57,6 +57,8 @@ impl<'data> HostReferences<'data> {
 pub struct HostInfo<'data> {
     lists: [Vec<&'data [u8]>; 6],
     any_kernel_list: bool,
+    /// Whether a part of the device runtime without code for the target has one.
+    runtime_without_code: bool,
     /// The first input that tells nothing of its host references; then nothing can be pruned.
     pub unknown_references: Option<String>,
     /// Link-time optimisation made one object of the whole program.
@@ -82,6 +84,19 @@ impl<'data> HostInfo<'data> {
                 .filter(|pattern| !pattern.is_empty());
             list.extend(patterns);
         }
+    }
+
+    /// Takes note of what a part of the device runtime says that has no code for the target.
+    pub fn add_runtime_without_code(&mut self, references: &HostReferences<'data>) {
+        let [external, internal, ..] = references.sections;
+        let mut lists = [external, internal].into_iter().flatten();
+        self.runtime_without_code |= lists.any(|list| list.len() > EMPTY_SECTION);
+    }
+
+    /// Lets the device runtime without code for the target make pruning start, as any object does
+    /// where a part of the program is LTO-IR.
+    pub fn count_runtime_without_code(&mut self) {
+        self.any_kernel_list |= self.runtime_without_code;
     }
 
     /// Takes note of an input without host information.

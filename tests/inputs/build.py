@@ -390,6 +390,19 @@ for name in ("la", "lb", "lv", "lf", "lg", "lp", "lr"):
 run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-ltoir", "la.cu", "-o", "la.ltoir")
 run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lb.cu", "-o", "lb.fatbin")
 run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-use_fast_math", "-c", "lg.cu", "-o", "lq.o")
+write("lt.cu", "__device__ int gone(int); __device__ int (*taken)(int) = gone; __global__ void kt(int* p) { *p = taken(*p); }\n")
+write("lu.cu", "extern __device__ int gone; __device__ int g(int x) { return x + gone; }\n")
+for name in ("lt", "lu"):
+    run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
+for name, source, option in (("lf32", "lf", "-maxrregcount=32"), ("lg32", "lg", "-maxrregcount=32"), ("lg40", "lg", "-maxrregcount=40"),
+                             ("lf-lines", "lf", "-lineinfo"), ("lf-split2", "lf", "-split-compile=2"), ("lg-split3", "lg", "-split-compile=3")):
+    run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", option, "-c", f"{source}.cu", "-o", f"{name}.o")
+for name, source in (("la-specific", "la"), ("lb-specific", "lb")):
+    run("nvcc", "-rdc=true", "-gencode=arch=compute_90a,code=[sm_90a,lto_90a]", "-c", f"{source}.cu", "-o", f"{name}.o")
+for name in ("lb", "lr"):
+    run("nvcc", "-rdc=true", "-gencode=arch=compute_87,code=lto_87", "-c", f"{name}.cu", "-o", f"{name}87.o")
+run("nvcc", "-rdc=true", "-arch=sm_87", "-c", "la.cu", "-o", "sla87.o")
+run("nvcc", "-rdc=true", "-gencode=arch=compute_75,code=sm_75", "-c", "lv.cu", "-o", "slv75.o")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "sf.cu", "-o", "sf.o")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "lb.cu", "-o", "slb.o")
 for folder in ("nvvm/lib64", "lib"):

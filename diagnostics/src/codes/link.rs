@@ -110,8 +110,12 @@ codes! {
         advice "Name the kernel in `-kernels-used`, or leave the option out.";
     LTO_MISMATCH "lto-mismatch":
         "LTO-IR compiled with options that do not match"
-        when "Two inputs of LTO-IR were compiled with different options for floating point."
-        advice "Compile all inputs with the same `-ftz`, `-prec-div`, `-prec-sqrt` and `-fmad`.";
+        when "Two inputs of LTO-IR were compiled with different options for floating point, registers or threads."
+        advice "Compile all inputs with the same `-ftz`, `-prec-div`, `-prec-sqrt`, `-fmad`, `-maxrregcount` and `-split-compile`.";
+    LTO_OPTION_MISSING "lto-option-missing":
+        "LTO-IR that an option was not given for"
+        when "Some inputs of LTO-IR were compiled with `-lineinfo` or `-maxrregcount`, others were not; all are made one program."
+        advice "Compile all inputs with the option, or give `-maxrregcount` to the link.";
     LTO_RUNTIME "lto-runtime":
         "a whole program of LTO-IR without the device runtime"
         when "`-lto` makes one program of all inputs, which needs the device runtime library."

@@ -86,9 +86,17 @@ fn runs_of(pattern: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|run| !run.is_empty())
 }
 
-/// Returns `true` if a name contains a part; every name contains the empty one.
+/// Returns `true` if a name contains a part, in which `*` stands for any run of characters; every
+/// name contains the empty one.
 pub(crate) fn contains(name: &[u8], part: &[u8]) -> bool {
-    part.is_empty() || name.windows(part.len()).any(|window| window == part)
+    let mut rest = name;
+    runs_of(part).all(|run| {
+        let found = rest.windows(run.len()).position(|window| window == run);
+        rest = found
+            .and_then(|at| rest.get(at + run.len()..))
+            .unwrap_or_default();
+        found.is_some()
+    })
 }
 
 /// Matches a whole name against a pattern in which `*` stands for any run of characters and all
@@ -144,6 +152,26 @@ mod tests {
             let patterns = [pattern.to_owned()];
             let matched = NamePatterns::new(&patterns).match_name(name.as_bytes());
             assert_eq!(matched, expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn parts_may_have_stars() {
+        for (name, part, expected) in [
+            ("kern2", "ern", true),
+            ("kern2", "", true),
+            ("kern2", "*", true),
+            ("kern2", "k*2", true),
+            ("kern2", "**n*", true),
+            ("kern2", "n*k", false),
+            ("kern2", "rn*n", false),
+            ("kern2", "x", false),
+        ] {
+            assert_eq!(
+                contains(name.as_bytes(), part.as_bytes()),
+                expected,
+                "{part}"
+            );
         }
     }
 

@@ -519,9 +519,11 @@ impl<'m, 'data> Encode<'m, 'data> {
                 size: None,
             });
         }
-        // Nor has a line table of its own what has no lines [empty-line-tables-end].
+        // Nor has a line table of its own what has no lines [empty-line-tables-end]. Those of a copy
+        // that `-r` replaced stand in the Mercury view alone.
         let rule = &behaviours::mercury::EMPTY_LINE_TABLES_END;
         let without_lines = !self.module.toolkit.has(rule)
+            && row.size == self.plan.sections[index].size
             && LINE_TABLES.contains(&name)
             && self
                 .inputs

@@ -50,24 +50,11 @@ impl Pass for SelectObjects {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let has_library = module.objects.values().any(|object| object.system_library);
-        let mut awaited = Awaited::default();
         let mut links_silent_library = false;
+        let states = states(module);
         let ids: Vec<_> = module.objects.ids().collect();
-        for id in ids {
+        for (id, state) in ids.into_iter().zip(states) {
             let object = &module.objects[id];
-            let needed =
-                awaited.any() || module.options.keep_system_libraries || !object.system_library;
-            let state = if object.e_type == ET_EXEC {
-                ObjectState::SkippedExecutable
-            } else if needed {
-                ObjectState::Included
-            } else {
-                ObjectState::SkippedUnneeded
-            };
-            if state == ObjectState::Included && has_library {
-                awaited.add(module, object);
-            }
             links_silent_library |=
                 state.is_included() && object.system_library && object.is_silent;
             module.objects[id].state = state;
@@ -89,6 +76,40 @@ impl Pass for SelectObjects {
         }
         Ok(Changed::Yes)
     }
+}
+
+/// Returns what becomes of each object, in order.
+pub(crate) fn states(module: &Module<'_>) -> Vec<ObjectState> {
+    let has_library = module.objects.values().any(|object| object.system_library);
+    let mut awaited = Awaited::default();
+    let objects = module.objects.values();
+    let states = objects.map(|object| {
+        let needed =
+            awaited.any() || module.options.keep_system_libraries || !object.system_library;
+        let state = if object.e_type == ET_EXEC {
+            ObjectState::SkippedExecutable
+        } else if needed {
+            ObjectState::Included
+        } else {
+            ObjectState::SkippedUnneeded
+        };
+        if state == ObjectState::Included && has_library {
+            awaited.add(module, object);
+        }
+        state
+    });
+    states.collect()
+}
+
+/// Returns `true` if a part of the device runtime library takes part that comes after so many objects
+/// of a module. Looks at the symbols of these.
+pub fn links_runtime(module: &Module<'_>, after: usize) -> bool {
+    let mut awaited = Awaited::default();
+    let objects = module.objects.values().take(after);
+    for object in objects.filter(|object| object.state.is_included()) {
+        awaited.add(module, object);
+    }
+    module.options.keep_system_libraries || awaited.any()
 }
 
 /// Undefined functions that a device runtime library is linked for, as objects take part one by

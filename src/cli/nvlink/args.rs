@@ -11,7 +11,6 @@ use cuweld_ir::Reports;
 use cuweld_ir::text::DumpBytes;
 
 use super::check::Arch;
-use super::check::names_used;
 use super::options::OptionId;
 use super::parse::LowArgs;
 use super::path_of;
@@ -97,7 +96,10 @@ impl NvlinkArgs {
             cpu_arch: text(low, Id::CpuArch)
                 .and_then(|name| CpuArch::parse(&name))
                 .unwrap_or_default(),
-            ignore_host_info: names_used(low) || low.given(Id::IgnoreHostInfo),
+            ignore_host_info: low.given(Id::IgnoreHostInfo)
+                || [Id::KernelsUsed, Id::VariablesUsed]
+                    .into_iter()
+                    .any(|id| !low.list(id).is_empty()),
             register_link_binaries: text(low, Id::RegisterLinkBinaries),
             tool_name: text(low, Id::ToolName).unwrap_or_else(|| "nvlink".to_owned()),
             jobs: low
@@ -136,6 +138,9 @@ fn compile_options(low: &LowArgs, toolkit: ChosenToolkit) -> CompileOptions {
     use OptionId as Id;
     let fast_compile = text(low, Id::OfastCompile).filter(|level| level != "0");
     let debug = low.given(Id::Debug) && !low.given(Id::SuppressDebugInfo);
+    // What nvlink takes for no limit, and for one thread.
+    let max_registers = low.number(Id::MaxRegisterCount).filter(|count| *count > 0);
+    let split_compile = low.number(Id::SplitCompile).filter(|count| *count != 1);
     CompileOptions {
         any_toolkit: toolkit.fixed.is_none(),
         tools: ToolPaths {
@@ -145,9 +150,9 @@ fn compile_options(low: &LowArgs, toolkit: ChosenToolkit) -> CompileOptions {
         ptxas: PtxasOptions {
             debug,
             extra: list(low, Id::Xptxas),
-            max_registers: low.number(Id::MaxRegisterCount),
+            max_registers,
             stack_protector: low.boolean(Id::DeviceStackProtector),
-            split_compile: low.number(Id::SplitCompile),
+            split_compile,
             fast_compile: fast_compile.clone(),
         },
         lto: LtoOptions {
@@ -157,9 +162,9 @@ fn compile_options(low: &LowArgs, toolkit: ChosenToolkit) -> CompileOptions {
             partial: low.given(Id::ForcePartialLto) || low.given(Id::RelocatableLink),
             nvvm: NvvmOptions {
                 debug,
-                split_compile: low.number(Id::SplitCompile),
+                split_compile,
                 fast_compile,
-                max_registers: low.number(Id::MaxRegisterCount),
+                max_registers,
                 extra: list(low, Id::Xnvvm),
                 kernels_used: list(low, Id::KernelsUsed),
                 variables_used: list(low, Id::VariablesUsed),
@@ -265,8 +270,9 @@ pub(super) fn list(low: &LowArgs, id: OptionId) -> Vec<String> {
         .collect()
 }
 
+/// Returns the names of an option that was given. Without a name it is as if it was not.
 fn given_list(low: &LowArgs, id: OptionId) -> Option<Vec<String>> {
-    low.given(id).then(|| list(low, id))
+    Some(list(low, id)).filter(|names| !names.is_empty())
 }
 
 fn text(low: &LowArgs, id: OptionId) -> Option<String> {

@@ -81,7 +81,8 @@ pub fn check(low: &LowArgs, notices: &mut Vec<Diagnostic>) -> Result<Arch, ArgEr
         return Err(ArgError::NoInputs);
     }
     check_conflicts(low)?;
-    if low.given(Id::UseHostInfo) && names_used(low) {
+    let names_used = low.given(Id::KernelsUsed) || low.given(Id::VariablesUsed);
+    if low.given(Id::UseHostInfo) && names_used {
         notices.push(Diagnostic::info(
             usage::IGNORED_OPTION,
             "ignore -use-host-info because -kernels-used or -variables-used is specified",
@@ -96,11 +97,6 @@ pub fn check(low: &LowArgs, notices: &mut Vec<Diagnostic>) -> Result<Arch, ArgEr
         )));
     }
     Ok(arch)
-}
-
-/// Returns `true` if options say which kernels or variables are used, instead of host objects.
-pub fn names_used(low: &LowArgs) -> bool {
-    low.given(Id::KernelsUsed) || low.given(Id::VariablesUsed)
 }
 
 fn conflict(first: &'static str, second: &'static str) -> Result<(), ArgError> {

@@ -21,11 +21,13 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::callgraph_record::PrototypeRecord;
+use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use super::rows::Rows;
+use crate::link::select_objects;
 
 /// Larger alignments in bytes of shared variables, which would make files of any size, are refused.
 /// (Compilers take up to 128.)
@@ -322,17 +324,20 @@ pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
 }
 
 /// Returns the kernels, textures, samplers and surfaces that have the name of a local symbol of
-/// another object: nvlink refuses such links in some orders, and gives kernels of one name each
-/// other's parts in others.
+/// another object that takes part: nvlink refuses such links in some orders, and gives kernels of
+/// one name each other's parts in others. Kernels with Mercury keep their own.
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
+    let states = select_objects::states(module);
+    let takes_part = |symbol: &Symbol<'_>| states[symbol.object.index()].is_included();
     let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
     for symbol in module.symbols.values() {
-        if may_shadow(symbol) {
+        if may_shadow(symbol) && takes_part(symbol) {
             local.entry(symbol.name).or_insert(symbol.object);
         }
     }
     let is_shadowed = |symbol: &&Symbol<'_>| {
-        (symbol.is_entry() || symbol.ty.is_header())
+        (symbol.is_entry() && !module.target.is_mercury() || symbol.ty.is_header())
+            && takes_part(symbol)
             && local
                 .get(symbol.name)
                 .is_some_and(|object| *object != symbol.object)

@@ -30,6 +30,7 @@ use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::OutputLayout;
 use cuweld_ir::Symbol;
+use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::elf::layout::assign_section_offsets;
@@ -39,6 +40,7 @@ use cuweld_ir::plan::PlanSection;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use super::Content;
 use super::Created;
@@ -87,6 +89,8 @@ struct Finish<'m, 'data> {
     prototypes: Vec<(LinkSymbolId, &'data [u8])>,
     /// The first section of each name, by offset of the name; made at first need.
     first_named: OnceLock<HashMap<u32, OutId, FixedState>>,
+    /// Definitions that took the place of a weak one; found at first need.
+    replacing_weak: OnceLock<HashSet<SymbolId, FixedState>>,
 }
 
 /// A section of the file: one that was created, or one of the fixed ones.
@@ -128,6 +132,7 @@ pub(super) fn plan<'data>(
             }
         ],
         first_named: OnceLock::new(),
+        replacing_weak: OnceLock::new(),
         out,
         strings,
         prototypes: Vec::new(),

@@ -43,6 +43,7 @@ impl Encode<'_, '_> {
             module,
             is_for_debugger: module.is_for_debugger(),
             has_debugger_code: module.is_for_debugger() || self.inputs.for_debugger,
+            shows_errors: shows_errors(module),
             older: older_objects(module),
         };
         let functions: Vec<FunctionId> = self.functions.iter().flatten().copied().collect();
@@ -153,6 +154,9 @@ struct Link<'m, 'data> {
     /// Whether the file has code for the debugger, by that or by an object: nvlink then compiles
     /// all of it so, with `-r` too.
     has_debugger_code: bool,
+    /// Whether an object asks that errors are visible where code ends: nvlink then compiles all of
+    /// it so.
+    shows_errors: bool,
     /// The objects of older compilers, by index; empty if there are none.
     older: Vec<bool>,
 }
@@ -166,7 +170,12 @@ impl Link<'_, '_> {
             |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
         if self.has_debugger_code && has_end(false) {
             Some((DEBUG, "it has no memory barrier where it ends"))
-        } else if !self.has_debugger_code && has_end(true) {
+        } else if !self.has_debugger_code && self.shows_errors && has_end(false) {
+            Some((
+                "compile with error barriers",
+                "it has no error barrier where it ends, and another object asks for them",
+            ))
+        } else if !self.has_debugger_code && !self.shows_errors && has_end(true) {
             Some((
                 "compile without the debugger's barriers",
                 "it has a memory barrier where it ends",
@@ -200,6 +209,16 @@ impl Link<'_, '_> {
         let object = self.module.sections[text].object;
         self.older.get(object.index()) == Some(&true)
     }
+}
+
+/// Returns `true` if a record of the file asks for error barriers where code ends
+/// (`ptxas -make-errors-visible-at-exit`).
+fn shows_errors(module: &Module<'_>) -> bool {
+    let lists = module.merged_info.iter();
+    lists
+        .filter(|list| list.function.is_none())
+        .flat_map(|list| &list.records)
+        .any(|id| module.attributes[*id].code == attributes::GEN_ERRBAR_AT_EXIT)
 }
 
 /// Returns the objects of older toolkits than the link's, by index, where that matters: each release

@@ -93,17 +93,24 @@ impl<'m> Encode<'m, '_> {
                     _ if self.early.in_output(module, symbol) => {
                         vec![[0; 2]; row.rows.len()]
                     }
-                    None if is_linked => continue,
+                    // What an earlier link wrote out of its memory for a copy that it replaced.
+                    None if is_linked => match function.and_then(|it| self.foreign_ranges(it, row))
+                    {
+                        None => continue,
+                        Some(places) => {
+                            if !self.says_emptied(function, id) {
+                                return;
+                            }
+                            places
+                        }
+                    },
                     None => vec![[0; 2]; row.rows.len()],
                     Some(function) => {
                         let mercury = mercury.get_or_insert_with(|| self.mercury_ranges(id));
                         let places = self.ranges_in_linked_code(row, mercury, function);
                         let rule = &behaviours::mercury::RANGES_AROUND_RUNS;
                         if places.contains(&None) || !module.toolkit.has(rule) {
-                            self.emptied_ranges.get_or_insert(function);
-                            if module.options.strict {
-                                let what = mercury::RANGES_AFTER_CODE;
-                                self.refusals.push(Refusal::new(what, id));
+                            if !self.says_emptied(Some(function), id) {
                                 return;
                             }
                         }
@@ -122,6 +129,27 @@ impl<'m> Encode<'m, '_> {
         let section = &mut self.plan.sections[index];
         section.size = out.len() as u64;
         section.content = PlanContent::Bytes(self.arena.bytes(&out));
+    }
+
+    /// Notes that ranges of a function in a section are empty; says whether the link may go on, which
+    /// it may not in strict mode.
+    fn says_emptied(&mut self, function: Option<FunctionId>, section: SectionId) -> bool {
+        self.emptied_ranges = self.emptied_ranges.or(function);
+        if self.module.options.strict {
+            let what = mercury::RANGES_AFTER_CODE;
+            self.refusals.push(Refusal::new(what, section));
+        }
+        !self.module.options.strict
+    }
+
+    /// Returns the ranges of a function with none that ends after its code; `None` if all lie in it.
+    fn foreign_ranges(&self, function: FunctionId, ranges: &Ranges<'_>) -> Option<Vec<[u32; 2]>> {
+        let text = self.module.functions[function].views.sass.text;
+        let size = self.module.sections[text].size();
+        let is_own = |[begin, end]: [u32; 2]| u64::from(begin) <= size && u64::from(end) <= size;
+        let own = |row: &Row<'_>| if is_own(row.range) { row.range } else { [0; 2] };
+        let all_own = ranges.rows.iter().all(|row| is_own(row.range));
+        (!all_own).then(|| ranges.rows.iter().map(own).collect())
     }
 
     /// Returns the ranges of a copy in the code that is linked in its place

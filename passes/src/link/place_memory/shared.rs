@@ -124,8 +124,22 @@ pub fn place(
     errors.extend(dynamic_align::mixed(module, &mixed));
     let declared = uses.any && declares_dynamic(module);
     let capmerc = module.is_capmerc();
+    let mut in_section = match module.shows_shared_variables() {
+        true => shared_limit::of_module(module, slots.largest()),
+        false => None,
+    };
+    // Its section is made with the first variable.
+    let object = |link: LinkSymbolId| module.symbols[module.link_symbols[link].first].object;
+    let made_by = common.iter().map(|variable| object(variable.link)).min();
+    let is_after: Vec<bool> = kernels
+        .iter()
+        .map(|(link, _)| made_by.is_some_and(|made_by| object(*link) > made_by))
+        .collect();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let size = sizes[ordinal];
+        if is_after[ordinal] {
+            errors.extend(in_section.take());
+        }
         if size > module.target.shared_limit() {
             // Those in slots, then those that it alone uses.
             let in_slots = slots.rows.iter().flat_map(|slot| &slot.members).copied();
@@ -144,6 +158,7 @@ pub fn place(
         };
         module.functions[*function].shared = Some(with_reserve(module, frame, declared, capmerc));
     }
+    errors.extend(in_section);
 }
 
 /// Returns the variables in order of creation: those of kernels by their kernel, the rest.
@@ -256,6 +271,11 @@ impl Slots {
             rows: Vec::new(),
             occupied: vec![Vec::new(); kernels],
         }
+    }
+
+    /// Returns the size in bytes of the largest slot.
+    fn largest(&self) -> u64 {
+        self.rows.iter().map(|slot| slot.size).max().unwrap_or(0)
     }
 
     /// Puts a variable into the first slot that is free for all its users.

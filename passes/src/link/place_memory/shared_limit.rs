@@ -8,6 +8,24 @@ use cuweld_ir::Module;
 
 use super::largest;
 
+/// The section of shared variables that no kernel has, in the words of nvlink's message: it cuts off
+/// what `.nv.shared.` takes of the name of a kernel's section.
+const MODULE_SHARED: &str = "hared";
+
+/// Reports the section of shared variables that no kernel alone uses, if the largest of them is
+/// larger than what a kernel may have.
+pub(super) fn of_module(module: &Module<'_>, size: u64) -> Option<Diagnostic> {
+    let limit = module.target.shared_limit();
+    (size > limit).then(|| {
+        Diagnostic::error(link::SHARED_MEMORY, too_much(MODULE_SHARED, size, limit))
+            .note("'.nv_debug.shared' has the variables that no kernel alone uses")
+    })
+}
+
+fn too_much(name: &str, size: u64, limit: u64) -> String {
+    format!("Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)")
+}
+
 /// Reports a kernel with too much shared memory, which these variables take. Returns `false` if it
 /// has no frame for that.
 pub(super) fn report(
@@ -25,9 +43,7 @@ pub(super) fn report(
         return false;
     }
     let limit = module.target.shared_limit();
-    let message = format!(
-        "Entry function '{name}' uses too much shared data ({size:#x} bytes, {limit:#x} max)"
-    );
+    let message = too_much(&name, size, limit);
     let sizes = variables.iter().map(|link| {
         let variable = &module.link_symbols[*link];
         (module.symbols[variable.first].name, variable.size)

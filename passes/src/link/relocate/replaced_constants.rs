@@ -54,9 +54,15 @@ pub(super) fn add(
     };
     let mut known: HashMap<FunctionId, Places, FixedState> = HashMap::default();
     for (owner, id) in module.functions.ids().zip(&constants) {
-        let Some(id) = id.filter(|_| module.functions[owner].fate.is_non_prevailing()) else {
+        let Some(id) = *id else {
             continue;
         };
+        if has_two_tables(module, rows_of(id)) {
+            return Err(id);
+        }
+        if !module.functions[owner].fate.is_non_prevailing() {
+            continue;
+        }
         let link = module.symbols[module.functions[owner].symbol].link;
         let Some(linked) = link.and_then(|link| module.link_function(link)) else {
             continue;
@@ -103,6 +109,14 @@ pub(super) fn kept(module: &Module<'_>, functions: &[FunctionId]) -> Option<Diag
         count => format!("{count} functions keep their tables of switches, the first is '{name}'"),
     };
     Some(Diagnostic::remark(deviation::OWN_TABLE, message).deviates("D23"))
+}
+
+/// Returns `true` if two rows fill in the same entry: nvlink's `-r` leaves those of a replaced copy
+/// so, and has written over the entries.
+fn has_two_tables(module: &Module<'_>, rows: impl Iterator<Item = RelocId>) -> bool {
+    let mut offsets: Vec<u64> = rows.map(|row| module.relocs[row].offset).collect();
+    offsets.sort_unstable();
+    offsets.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// Returns the offsets that the tables of a function have.

@@ -37,7 +37,8 @@ impl<'data> Resolver<'_, 'data> {
             (Binding::WEAK, _) => MergeOutcome::ReplacesWeak,
             (_, Binding::WEAK) => MergeOutcome::YieldsToStrong,
             _ => {
-                self.duplicate(id, reference);
+                let first = self.first_definition[link.index()];
+                self.duplicate(id, first.unwrap_or(reference));
                 return;
             }
         };

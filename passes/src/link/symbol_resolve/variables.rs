@@ -45,13 +45,13 @@ impl<'data> Resolver<'_, 'data> {
         if symbol.is_dynamic_shared() {
             // The first reference counts as a definition, but none of the later ones. After a
             // variable with a size it is a reference to that.
-            let strong = symbol.bind != Binding::WEAK && other.bind != Binding::WEAK;
-            if strong && !symbol.is_undefined() {
+            if symbol.bind != Binding::WEAK && !symbol.is_undefined() {
                 // A name that `-r` defined has the size 0.
                 if known.size != 0 {
                     conflict(self);
                 }
-                if known.size == 0 || known.definition.is_some() {
+                let is_strong = other.bind != Binding::WEAK;
+                if is_strong && (known.size == 0 || known.definition.is_some()) {
                     self.duplicate(id, named);
                 }
             }

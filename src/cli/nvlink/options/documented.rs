@@ -191,6 +191,13 @@ pub(super) const OPTIONS: [OptionSpec; 46] = [
     .metavar("FILE")
     .recorded(Recorded::FileInDebug),
     OptionSpec::new(
+        OptionId::EmitPtx,
+        Section::LinkTimeOptimisation,
+        ValueKind::Flag,
+        "Write the optimised program as PTX.",
+    )
+    .names("emit-ptx", "emit-ptx"),
+    OptionSpec::new(
         OptionId::ExtraWarnings,
         Section::Messages,
         ValueKind::Flag,
@@ -342,14 +349,6 @@ pub(super) const OPTIONS: [OptionSpec; 46] = [
     .names("options-file", "optf")
     .metavar("FILE,...")
     .recorded(Recorded::FileInDebug),
-    OptionSpec::new(
-        OptionId::EmitPtx,
-        Section::LinkTimeOptimisation,
-        ValueKind::Flag,
-        "Write the optimised program as PTX.",
-    )
-    .names("emit-ptx", "emit-ptx")
-    .recorded(Recorded::Never),
     OptionSpec::new(
         OptionId::GenHostLinkerScript,
         Section::Files,
