@@ -173,6 +173,7 @@ fn broken_fatbins_have_nvlinks_messages() {
     assert_eq!(
         file(&bad(Codec::Lz4)),
         [
+            "f.fatbin: nothing [] NoCode",
             "ErrorLine: Uncompress failed",
             "Warning: SM Arch ('sm_90') not found in 'f.fatbin'"
         ]

@@ -357,6 +357,32 @@ write("so/libc.so", b"x" * 100)
 write("so/libc.a", read("l/libc.a"))
 write("two.opt", b"-arch sm_90\nc.o")
 
+# ---- Mercury: error barriers; weak kernels of which another copy is linked, and that again
+
+
+def compiled(name, target, text, *options):
+    write(f"{name}.ptx", f".version 9.0\n.target {target}\n.address_size 64\n{text}")
+    run("ptxas", f"-arch={target}", "-c", *options, f"{name}.ptx", "-o", f"{name}.cubin")
+
+
+compiled("visible-errors", "sm_120", ".visible .func f() { ret; }\n", "-make-errors-visible-at-exit")
+compiled("hidden-errors", "sm_120", ".visible .entry k(.param .u64 p) { .reg .u64 %r; ld.param.u64 %r, [p]; st.u32 [%r], 1; ret; }\n")
+SWITCH = """.weak .entry k(.param .u64 p) {{
+ .reg .u32 %a, %i, %b<100>; .reg .u64 %s; ld.param.u64 %s, [p]; mov.u32 %a, %tid.x;
+ T: .branchtargets L0, L1, L2, L3; rem.u32 %i, %a, 4; {more} brx.idx %i, T;
+ L0: st.volatile.u32 [%s], 7; bra E; L1: st.volatile.u32 [%s+4], %a; bra E; L2: st.volatile.u32 [%s+8], %a; bra E; L3: st.volatile.u32 [%s+12], %i;
+ E: ret;
+}}
+"""
+loads = "".join(f"ld.volatile.u32 %b{n}, [%s+{4 * n}]; " for n in range(60)) + "".join(f"add.u32 %a, %a, %b{n}; " for n in range(60))
+compiled("switch-small", "sm_110", SWITCH.format(more="st.volatile.u32 [%s+32], %i;"))
+compiled("switch-large", "sm_110", SWITCH.format(more=loads), "-g")
+run("nvlink", "-arch=sm_110", "-r", "switch-large.cubin", "switch-small.cubin", "-o", "switch-again.cubin")
+PLAIN = ".weak .entry k(.param .u64 p) {{ .reg .u32 %a, %b<100>; .reg .u64 %s; ld.param.u64 %s, [p]; mov.u32 %a, %tid.x; {more} st.u32 [%s], %a; ret; }}\n"
+compiled("ranges-large", "sm_100", PLAIN.format(more=loads), "-g")
+compiled("ranges-small", "sm_100", PLAIN.format(more=""))
+run("nvlink", "-arch=sm_100", "-r", "ranges-large.cubin", "ranges-small.cubin", "-o", "ranges-again.cubin")
+
 # ---- link-time optimisation
 
 write("la.cu", "__device__ int g(int); __device__ int seen; __global__ void ka(int* p) { *p = g(*p); seen = 1; }\n"
@@ -401,7 +427,8 @@ for name, source in (("la-specific", "la"), ("lb-specific", "lb")):
     run("nvcc", "-rdc=true", "-gencode=arch=compute_90a,code=[sm_90a,lto_90a]", "-c", f"{source}.cu", "-o", f"{name}.o")
 for name in ("lb", "lr"):
     run("nvcc", "-rdc=true", "-gencode=arch=compute_87,code=lto_87", "-c", f"{name}.cu", "-o", f"{name}87.o")
-run("nvcc", "-rdc=true", "-arch=sm_87", "-c", "la.cu", "-o", "sla87.o")
+for name in ("la", "lb"):
+    run("nvcc", "-rdc=true", "-arch=sm_87", "-c", f"{name}.cu", "-o", f"s{name}87.o")
 run("nvcc", "-rdc=true", "-gencode=arch=compute_75,code=sm_75", "-c", "lv.cu", "-o", "slv75.o")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "sf.cu", "-o", "sf.o")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "lb.cu", "-o", "slb.o")

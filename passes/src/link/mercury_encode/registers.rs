@@ -109,10 +109,9 @@ impl<'m> Encode<'m, '_> {
                         let mercury = mercury.get_or_insert_with(|| self.mercury_ranges(id));
                         let places = self.ranges_in_linked_code(row, mercury, function);
                         let rule = &behaviours::mercury::RANGES_AROUND_RUNS;
-                        if places.contains(&None) || !module.toolkit.has(rule) {
-                            if !self.says_emptied(Some(function), id) {
-                                return;
-                            }
+                        let is_empty = places.contains(&None) || !module.toolkit.has(rule);
+                        if is_empty && !self.says_emptied(Some(function), id) {
+                            return;
                         }
                         places.into_iter().map(Option::unwrap_or_default).collect()
                     }
