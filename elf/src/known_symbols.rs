@@ -30,6 +30,9 @@ pub fn is_unified_table_symbol(name: &[u8]) -> bool {
 /// Where the part of reserved shared memory begins that kernels may use.
 pub const RESERVED_SHARED_OFFSET: &[u8] = b".nv.reservedSmem.offset0";
 
+/// The beginning of the reserved part, where code asks for it.
+const RESERVED_SHARED_BEGIN: &[u8] = b".nv.reservedSmem.begin";
+
 /// The end of the reserved part.
 pub const RESERVED_SHARED_CAP: &[u8] = b".nv.reservedSmem.cap";
 
@@ -77,7 +80,13 @@ pub const TENSOR_MEMORY_PARTITION: &[u8] = b"__nv_reservedSMEM_tcgen05_partition
 
 /// Returns `true` if a name begins with a dot and is one that compilers or nvlink write.
 pub fn is_dotted(name: &[u8]) -> bool {
-    [CONSTANTS_SIZE, RESERVED_SHARED_OFFSET, RESERVED_SHARED_CAP].contains(&name)
+    [
+        CONSTANTS_SIZE,
+        RESERVED_SHARED_BEGIN,
+        RESERVED_SHARED_OFFSET,
+        RESERVED_SHARED_CAP,
+    ]
+    .contains(&name)
         || name.starts_with(b".nv.constant.optimizer.")
 }
 

@@ -23,7 +23,7 @@ pub(super) fn found(module: &Module<'_>) -> Vec<Diagnostic> {
                 && module.is_section_linked(id)
         })
     };
-    if !module.options.memory.disable_shared_reservation || !has_variables() {
+    if !module.options.memory.disable_shared_reservation {
         return Vec::new();
     }
     let mut uses = vec![false; module.functions.len()];
@@ -36,6 +36,15 @@ pub(super) fn found(module: &Module<'_>) -> Vec<Diagnostic> {
         }
     }
     let mut found = Vec::new();
+    if !has_variables() {
+        // Code that asks where the block lies: nvlink names functions, too, and who reaches them.
+        let functions = module.functions.iter();
+        let mut prevailed = functions.filter(|(_, function)| function.fate.ever_prevailed());
+        if prevailed.any(|(id, _)| uses[id.index()]) {
+            found.push(Diagnostic::refusal(unsupported::RESERVED_SHARED_DISABLED));
+        }
+        return found;
+    }
     for (_, object) in module.included_objects() {
         for symbol in &module.symbols[object.symbols] {
             let Some(function) = symbol.function.filter(|id| {

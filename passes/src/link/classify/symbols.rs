@@ -228,7 +228,7 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
         SymbolPlace::Common => {
             let fits = symbol.bind == Binding::GLOBAL
                 && symbol.ty == SymbolType::CUDA_OBJECT
-                && symbol.other == SymbolOther::GLOBAL
+                && symbol.other - SymbolOther::MANAGED == SymbolOther::GLOBAL
                 && symbol.value.is_power_of_two();
             return (!fits).then_some(unsupported::COMMON_SYMBOL);
         }

@@ -116,8 +116,19 @@ impl<'data> Resolver<'_, 'data> {
             "Duplicate weak parameter bank for '{}' is not the same size",
             text(symbol.name)
         );
-        // nvlink says it when it comes to sections, after all symbols.
-        let position = (symbol.object.index_u32(), u32::MAX);
-        self.find(Diagnostic::error(link::PARAMETER_SIZE, message).at(position.0, position.1));
+        let error = Diagnostic::error(link::PARAMETER_SIZE, message);
+        // nvlink says it when it comes to the bank's symbol, among those of variables.
+        let is_of_bank = |id: &SymbolId| match self.module.symbols[*id].place {
+            SymbolPlace::Section(section) => {
+                let section = &self.module.sections[section];
+                section.kind == SectionKind::FunctionConstants(0) && section.owner == Some(new)
+            }
+            _ => false,
+        };
+        let object = symbol.object;
+        match self.module.objects[object].symbols.iter().find(is_of_bank) {
+            Some(parameter) => self.push(parameter, error),
+            None => self.find(error.at(object.index_u32(), u32::MAX)),
+        }
     }
 }

@@ -107,13 +107,12 @@ impl Replay<'_, '_> {
         let row = &self.module.sections[section];
         let lost = row.owner.is_some_and(|owner| self.taken(owner).is_none());
         // Parameters and shared variables of discarded copies lie in the section of the one that
-        // was taken.
-        let joined = lost
-            && match row.kind {
-                SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
-                SectionKind::KernelShared => self.symbol_section(section),
-                _ => false,
-            };
+        // was taken, and so do parameters of one between the first and the last.
+        let joined = match row.kind {
+            SectionKind::FunctionConstants(0) => self.output_of(section).is_some(),
+            SectionKind::KernelShared => lost && self.symbol_section(section),
+            _ => false,
+        };
         if lost && !joined && row.kind == SectionKind::KernelShared {
             // A variable of a kernel that is left out leaves the name of its section.
             self.unused_name(row.name);
@@ -123,7 +122,8 @@ impl Replay<'_, '_> {
             // [discarded-makes-no-section]
             return false;
         }
-        joined || !lost && self.symbol_section(section)
+        let makes = !lost && self.symbol_section(section);
+        makes || joined
     }
 
     /// Returns `true` if a variable in global memory was part of the link at its turn. Only those
