@@ -18,6 +18,7 @@ use cuweld_diagnostics::codes::unsupported;
 
 use super::CompileOptions;
 use super::CompileTime;
+use super::lto_records::Agreed;
 use super::lto_records::agree;
 use super::nvjitlink::InputKind;
 use super::nvjitlink::LtoInput;
@@ -186,10 +187,10 @@ pub fn compile(
         .collect();
     let mut nvvm = options.lto.nvvm.clone();
     nvvm.max_registers = nvvm.max_registers.or(agreed.max_registers);
+    nvvm.split_compile = threads_of(&agreed, nvvm.split_compile);
     let mut ptxas_options = options.ptxas.clone();
     ptxas_options.max_registers = ptxas_options.max_registers.or(agreed.max_registers);
-    let threads = agreed.split_compile.or(ptxas_options.split_compile);
-    ptxas_options.split_compile = threads.filter(|threads| *threads != 1);
+    ptxas_options.split_compile = threads_of(&agreed, ptxas_options.split_compile);
     if nvvm.sets(OWN_OPTION) {
         let text = format!(
             "libnvvm : error: {OWN_OPTION} defined more than onceNVVM_ERROR_INVALID_OPTION"
@@ -316,6 +317,13 @@ fn unit<'a>(input: &DeviceInput<'a>) -> Option<LtoInput<'a>> {
         },
         bytes: nvvm.container,
     })
+}
+
+/// Returns the threads that a compiler takes, if more than one: those of the records, else of the
+/// link.
+fn threads_of(agreed: &Agreed, of_link: Option<i32>) -> Option<i32> {
+    let threads = agreed.split_compile.or(of_link);
+    threads.filter(|threads| *threads != 1)
 }
 
 /// Returns `true` for a part of the device runtime with code for the target.

@@ -325,7 +325,7 @@ pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
 
 /// Returns the kernels, textures, samplers and surfaces that have the name of a local symbol of
 /// another object that takes part: nvlink refuses such links in some orders, and gives kernels of
-/// one name each other's parts in others. Kernels with Mercury keep their own.
+/// one name each other's parts in others.
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
     let states = select_objects::states(module);
     let takes_part = |symbol: &Symbol<'_>| states[symbol.object.index()].is_included();
@@ -336,7 +336,7 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
         }
     }
     let is_shadowed = |symbol: &&Symbol<'_>| {
-        (symbol.is_entry() && !module.target.is_mercury() || symbol.ty.is_header())
+        (symbol.is_entry() || symbol.ty.is_header())
             && takes_part(symbol)
             && local
                 .get(symbol.name)

@@ -18,7 +18,10 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SharedFrame;
+use cuweld_ir::SymbolId;
 use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use super::dynamic_align;
 use super::dynamic_align::DYNAMIC_ALIGN;
@@ -43,6 +46,13 @@ pub fn place(
     let mut sizes = vec![0u64; module.functions.len()];
     let mut own_aligns = vec![None; module.functions.len()];
     let mut has_unaligned = false;
+    // The first definition of each name that has several.
+    let mut first_defined: HashMap<LinkSymbolId, SymbolId, FixedState> = HashMap::default();
+    for event in &module.merge_log {
+        if let Some(link) = module.symbols[event.prevailing].link {
+            first_defined.entry(link).or_insert(event.prevailing);
+        }
+    }
     for (link, variable, owner) in variables(module) {
         let Some(definition) = module.link_symbols[link].definition else {
             continue;
@@ -52,7 +62,10 @@ pub fn place(
         let first = &module.symbols[module.link_symbols[link].first];
         let is_declared = first.is_undefined() && !module.began_dynamic(link);
         let align = match is_declared {
-            true => module.symbols[definition].value,
+            true => {
+                let first = first_defined.get(&link).copied();
+                module.symbols[first.unwrap_or(definition)].value
+            }
             false => first.value,
         };
         has_unaligned |= variable.size != 0 && module.symbols[definition].value == 0;
