@@ -125,19 +125,17 @@ pub fn place(
     let declared = uses.any && declares_dynamic(module);
     let capmerc = module.is_capmerc();
     let mut in_section = match module.shows_shared_variables() {
-        true => shared_limit::of_module(module, slots.largest()),
+        true => shared_limit::of_module(module, slots.size()),
         false => None,
     };
     // Its section is made with the first variable.
-    let object = |link: LinkSymbolId| module.symbols[module.link_symbols[link].first].object;
-    let made_by = common.iter().map(|variable| object(variable.link)).min();
-    let is_after: Vec<bool> = kernels
-        .iter()
-        .map(|(link, _)| made_by.is_some_and(|made_by| object(*link) > made_by))
-        .collect();
+    let object = |module: &Module<'_>, link: LinkSymbolId| {
+        module.symbols[module.link_symbols[link].first].object
+    };
+    let made_by = common.iter().map(|it| object(module, it.link)).min();
     for (ordinal, (link, function)) in kernels.iter().enumerate() {
         let size = sizes[ordinal];
-        if is_after[ordinal] {
+        if made_by.is_some_and(|made_by| object(module, *link) > made_by) {
             errors.extend(in_section.take());
         }
         if size > module.target.shared_limit() {
@@ -273,9 +271,13 @@ impl Slots {
         }
     }
 
-    /// Returns the size in bytes of the largest slot.
-    fn largest(&self) -> u64 {
-        self.rows.iter().map(|slot| slot.size).max().unwrap_or(0)
+    /// Returns the size in bytes of all slots, one after the other.
+    fn size(&self) -> u64 {
+        let end = |end: u64, slot: &Slot| {
+            let start = end.checked_next_multiple_of(slot.align.max(1));
+            start.unwrap_or(end).saturating_add(slot.size)
+        };
+        self.rows.iter().fold(0, end)
     }
 
     /// Puts a variable into the first slot that is free for all its users.

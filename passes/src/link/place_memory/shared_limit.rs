@@ -12,8 +12,8 @@ use super::largest;
 /// what `.nv.shared.` takes of the name of a kernel's section.
 const MODULE_SHARED: &str = "hared";
 
-/// Reports the section of shared variables that no kernel alone uses, if the largest of them is
-/// larger than what a kernel may have.
+/// Reports the section of shared variables that no kernel alone uses, if it is larger than what a
+/// kernel may have.
 pub(super) fn of_module(module: &Module<'_>, size: u64) -> Option<Diagnostic> {
     let limit = module.target.shared_limit();
     (size > limit).then(|| {
