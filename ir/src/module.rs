@@ -32,6 +32,8 @@ use cuweld_elf::mercury::offsets::Offsets;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::target::Target;
 use cuweld_elf::toolkit::Toolkit;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 /// How far a module has come. Phases are walls: each has invariants that its verifier checks, and a
 /// pass says which phase it needs and which it brings.
@@ -297,6 +299,19 @@ impl<'data> Module<'data> {
             .filter(|event| event.outcome.replaces());
         replacing
             .filter_map(move |event| Some((function(event.prevailing)?, function(event.newcomer)?)))
+    }
+
+    /// Returns the definition that came first of each variable that has several. Linear in the merge
+    /// log.
+    pub fn first_definitions(&self) -> HashMap<LinkSymbolId, SymbolId, FixedState> {
+        let mut first = HashMap::default();
+        for event in &self.merge_log {
+            let symbol = &self.symbols[event.prevailing];
+            if let Some(link) = symbol.link.filter(|_| !symbol.is_function()) {
+                first.entry(link).or_insert(event.prevailing);
+            }
+        }
+        first
     }
 
     /// Returns the header slots that the driver has to fill for a kernel, by offset.

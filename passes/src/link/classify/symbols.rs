@@ -327,17 +327,27 @@ pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
 /// another object that takes part: nvlink refuses such links in some orders, and gives kernels of
 /// one name each other's parts in others.
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
+    // Which objects take part is asked only where it matters.
+    if shadowed_among(module, |_| true).is_empty() {
+        return Vec::new();
+    }
     let states = select_objects::states(module);
-    let takes_part = |symbol: &Symbol<'_>| states[symbol.object.index()].is_included();
+    shadowed_among(module, |object| states[object.index()].is_included())
+}
+
+fn shadowed_among<'module>(
+    module: &'module Module<'_>,
+    takes_part: impl Fn(ObjectId) -> bool,
+) -> Vec<&'module Symbol<'module>> {
     let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
     for symbol in module.symbols.values() {
-        if may_shadow(symbol) && takes_part(symbol) {
+        if may_shadow(symbol) && takes_part(symbol.object) {
             local.entry(symbol.name).or_insert(symbol.object);
         }
     }
     let is_shadowed = |symbol: &&Symbol<'_>| {
         (symbol.is_entry() || symbol.ty.is_header())
-            && takes_part(symbol)
+            && takes_part(symbol.object)
             && local
                 .get(symbol.name)
                 .is_some_and(|object| *object != symbol.object)

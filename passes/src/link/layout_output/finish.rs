@@ -40,7 +40,6 @@ use cuweld_ir::plan::PlanSection;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use hashbrown::HashSet;
 
 use super::Content;
 use super::Created;
@@ -89,8 +88,8 @@ struct Finish<'m, 'data> {
     prototypes: Vec<(LinkSymbolId, &'data [u8])>,
     /// The first section of each name, by offset of the name; made at first need.
     first_named: OnceLock<HashMap<u32, OutId, FixedState>>,
-    /// Definitions that took the place of a weak one; found at first need.
-    replacing_weak: OnceLock<HashSet<SymbolId, FixedState>>,
+    /// The first definitions of variables that have several; found at first need.
+    first_definitions: OnceLock<HashMap<LinkSymbolId, SymbolId, FixedState>>,
 }
 
 /// A section of the file: one that was created, or one of the fixed ones.
@@ -132,7 +131,7 @@ pub(super) fn plan<'data>(
             }
         ],
         first_named: OnceLock::new(),
-        replacing_weak: OnceLock::new(),
+        first_definitions: OnceLock::new(),
         out,
         strings,
         prototypes: Vec::new(),

@@ -8,6 +8,8 @@
 //! each name of it is a symbol with one address, so that all kernels that refer to the name have it
 //! at the largest of theirs.
 
+use std::cell::OnceCell;
+
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
@@ -18,10 +20,7 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SharedFrame;
-use cuweld_ir::SymbolId;
 use cuweld_ir::table::EntityId;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 use super::dynamic_align;
 use super::dynamic_align::DYNAMIC_ALIGN;
@@ -46,13 +45,7 @@ pub fn place(
     let mut sizes = vec![0u64; module.functions.len()];
     let mut own_aligns = vec![None; module.functions.len()];
     let mut has_unaligned = false;
-    // The first definition of each name that has several.
-    let mut first_defined: HashMap<LinkSymbolId, SymbolId, FixedState> = HashMap::default();
-    for event in &module.merge_log {
-        if let Some(link) = module.symbols[event.prevailing].link {
-            first_defined.entry(link).or_insert(event.prevailing);
-        }
-    }
+    let first_definitions = OnceCell::new();
     for (link, variable, owner) in variables(module) {
         let Some(definition) = module.link_symbols[link].definition else {
             continue;
@@ -63,8 +56,8 @@ pub fn place(
         let is_declared = first.is_undefined() && !module.began_dynamic(link);
         let align = match is_declared {
             true => {
-                let first = first_defined.get(&link).copied();
-                module.symbols[first.unwrap_or(definition)].value
+                let known = first_definitions.get_or_init(|| module.first_definitions());
+                module.symbols[*known.get(&link).unwrap_or(&definition)].value
             }
             false => first.value,
         };

@@ -23,14 +23,11 @@ use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::symbol::SymbolType;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
-use cuweld_ir::MergeOutcome;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
-use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::table::EntityId;
-use hashbrown::HashSet;
 
 impl<'data> Finish<'_, 'data> {
     /// Gives symbols their indices, with the marks of all sections; returns that of the first
@@ -262,27 +259,15 @@ impl<'data> Finish<'_, 'data> {
         } else if row.definition.is_none() && !symbol.is_function() {
             // A weak reference that nobody defines is created as a strong one.
             Binding::GLOBAL
-        } else if symbol.place == SymbolPlace::Common
-            && row.definition.is_some_and(|id| self.replaces_weak(id))
-        {
+        } else if symbol.place == SymbolPlace::Common {
             // [tentative-stays-weak]
-            Binding::WEAK
+            let find = || self.module.first_definitions();
+            let known = self.first_definitions.get_or_init(find);
+            let first = symbol.link.and_then(|link| known.get(&link));
+            first.map_or(symbol.bind, |first| self.module.symbols[*first].bind)
         } else {
             symbol.bind
         }
-    }
-
-    /// Returns `true` if a definition took the place of a weak one.
-    fn replaces_weak(&self, definition: SymbolId) -> bool {
-        let find = || {
-            let events = self.module.merge_log.iter();
-            events
-                .filter(|event| event.outcome == MergeOutcome::ReplacesWeak)
-                .map(|event| event.newcomer)
-                .collect()
-        };
-        let replacing: &HashSet<_, _> = self.replacing_weak.get_or_init(find);
-        replacing.contains(&definition)
     }
 
     /// Returns the value of a symbol of the link outside the reserved block of shared memory.
