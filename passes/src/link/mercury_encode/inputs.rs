@@ -58,7 +58,8 @@ impl Inputs {
 
     fn add(&mut self, module: &Module<'_>, id: SectionId, is_included: bool) {
         let section = &module.sections[id];
-        self.for_debugger |= is_included && section.name == b".nv_debug_info_reg_sass";
+        self.for_debugger |=
+            is_included && section.name == b".nv_debug_info_reg_sass" && section.size() != 0;
         let patched = || match section.info {
             SectionInfo::Section(patched) => Some((patched, module.sections[patched].kind)),
             _ => None,
