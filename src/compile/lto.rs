@@ -49,8 +49,6 @@ const UNRESOLVED: [&str; 2] = [
     "Unresolved extern function",
     "Cannot take address of function",
 ];
-/// What only PTX with kernels has.
-const KERNEL: &str = ".entry ";
 
 /// How a program is optimised.
 #[derive(Clone, Debug, Default)]
@@ -138,13 +136,6 @@ pub fn kind_of_link(
     if options.partial || inputs.iter().any(|input| remark(input).is_some()) {
         return Ok(Some(LtoLink::Partial));
     }
-    let needs_runtime = is_from_host(inputs) && !options.emit_ptx;
-    if needs_runtime && !inputs.iter().any(|input| input.system_library) {
-        let diagnostic = Diagnostic::fatal(link::LTO_RUNTIME, "expected libcudadevrt object");
-        reporter
-            .report(&diagnostic.help("add -lcudadevrt, and -L with the toolkit's libraries"))?;
-        return Ok(None);
-    }
     Ok(Some(LtoLink::Whole))
 }
 
@@ -180,6 +171,13 @@ pub fn compile(
             return Ok(None);
         }
     };
+    let needs_runtime = kind == LtoLink::Whole && is_from_host(inputs) && !options.lto.emit_ptx;
+    if needs_runtime && !inputs.iter().any(|input| input.system_library) {
+        let diagnostic = Diagnostic::fatal(link::LTO_RUNTIME, "expected libcudadevrt object");
+        reporter
+            .report(&diagnostic.help("add -lcudadevrt, and -L with the toolkit's libraries"))?;
+        return Ok(None);
+    }
     let units: Vec<LtoInput<'_>> = inputs
         .iter()
         .filter(|input| is_lto(input))
@@ -191,6 +189,8 @@ pub fn compile(
     let mut ptxas_options = options.ptxas.clone();
     ptxas_options.max_registers = ptxas_options.max_registers.or(agreed.max_registers);
     ptxas_options.split_compile = threads_of(&agreed, ptxas_options.split_compile);
+    // What is no program is linked as an object, if the device runtime is there for that.
+    let may_be_object = is_from_host(inputs) && inputs.iter().any(has_runtime_code);
     if nvvm.sets(OWN_OPTION) {
         let text = format!(
             "libnvvm : error: {OWN_OPTION} defined more than onceNVVM_ERROR_INVALID_OPTION"
@@ -201,7 +201,7 @@ pub fn compile(
         return Ok(None);
     }
     let words = match kind {
-        LtoLink::Whole => nvvm.of_program(host_info),
+        LtoLink::Whole => nvvm.of_program(host_info, may_be_object),
         LtoLink::Partial | LtoLink::None => nvvm.of_part(),
     };
     let mut library_options = vec![
@@ -210,6 +210,14 @@ pub fn compile(
         "-lto".to_owned(),
         "-ptx".to_owned(),
     ];
+    // Without them the library takes its defaults where `-Xnvvm` has one.
+    let recorded = agreed.floating_point.into_iter();
+    let given = |option: &String| {
+        option
+            .split_once('=')
+            .is_some_and(|(name, _)| nvvm.sets(name))
+    };
+    library_options.extend(recorded.filter(|option| !given(option)));
     library_options.extend(words.iter().map(|word| format!("-Xnvvm={word}")));
     let start = Instant::now();
     let ptx = NvJitLink::load(options.lto.library.as_deref(), &folders(options))
@@ -249,9 +257,7 @@ pub fn compile(
         ptxas.compile(image)
     };
     let is_whole = kind == LtoLink::Whole;
-    // What is no program is linked as an object, if the device runtime is there for that.
-    let may_be_object = is_from_host(inputs) && inputs.iter().any(has_runtime_code);
-    let mut is_program = is_whole && (has_kernel(&ptx) || !may_be_object);
+    let mut is_program = is_whole && !(may_be_object && is_no_program(&ptx));
     if is_program && ptxas_options.debugs() {
         // The record of ptxas names its files then, and nvlink's has none.
         reporter.report(&Diagnostic::refusal(unsupported::LTO_DEBUG).help("link without -g"))?;
@@ -331,9 +337,10 @@ fn has_runtime_code(input: &DeviceInput<'_>) -> bool {
     input.system_library && input.image.is_some()
 }
 
-fn has_kernel(ptx: &[u8]) -> bool {
-    ptx.windows(KERNEL.len())
-        .any(|text| text == KERNEL.as_bytes())
+/// Returns `true` if PTX has functions or variables, and no kernel.
+fn is_no_program(ptx: &[u8]) -> bool {
+    let has = |word: &str| ptx.windows(word.len()).any(|text| text == word.as_bytes());
+    !has(".entry ") && [".func ", ".global ", ".const "].into_iter().any(has)
 }
 
 /// Returns the compiler's output; its messages are passed on.

@@ -25,6 +25,8 @@ pub struct Agreed {
     pub max_registers: Option<i32>,
     /// `-split-compile`, in place of the link's.
     pub split_compile: Option<i32>,
+    /// Options for floating point, as the optimiser takes them.
+    pub floating_point: Vec<String>,
 }
 
 /// Compares the records of a link, in the order of nvlink's messages; these are in `findings`, even
@@ -71,6 +73,9 @@ pub fn agree<'a>(
         if value.is_some() && !is_everywhere {
             return Err(mismatch(shown));
         }
+        let option = if name == "-fmad" { "-fma" } else { shown };
+        let option = value.map(|value| format!("{option}={value}"));
+        agreed.floating_point.extend(option);
     }
     let (value, _) = common(&records, SPLIT_COMPILE, SPLIT_COMPILE)?;
     agreed.split_compile = value.and_then(|value| value.parse().ok());

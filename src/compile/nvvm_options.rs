@@ -27,9 +27,10 @@ pub struct NvvmOptions {
 
 impl NvvmOptions {
     /// Returns the options for all code of a program. `host_info` is `None` with
-    /// `-ignore-host-info`.
-    pub fn of_program(&self, host_info: Option<&HostInfo<'_>>) -> Vec<String> {
+    /// `-ignore-host-info`; functions stay that other code may call if it `may_be_object`.
+    pub fn of_program(&self, host_info: Option<&HostInfo<'_>>, may_be_object: bool) -> Vec<String> {
         let mut words = self.leading();
+        words.extend(may_be_object.then(|| "--device-c".to_owned()));
         let names_uses = !self.kernels_used.is_empty() || !self.variables_used.is_empty();
         if host_info.is_some() || names_uses {
             words.push("-has-global-host-info".to_owned());
@@ -46,7 +47,7 @@ impl NvvmOptions {
     /// Returns the options for code that is linked with other code: all that is global stays.
     pub fn of_part(&self) -> Vec<String> {
         let mut words = self.leading();
-        words.push("--force-device-c".to_owned());
+        words.extend(["--device-c", "--force-device-c"].map(str::to_owned));
         words.extend(self.trailing());
         words
     }
@@ -67,8 +68,7 @@ impl NvvmOptions {
         let fast = self.fast_compile.as_ref();
         let fast = fast.map(|level| format!("-Ofast-compile={level}"));
         let registers = self.max_registers.map(|n| format!("-maxreg={n}"));
-        let words = split.into_iter().chain(fast).chain(registers);
-        words.chain(["--device-c".to_owned()]).collect()
+        split.into_iter().chain(fast).chain(registers).collect()
     }
 
     fn trailing(&self) -> impl Iterator<Item = String> {
@@ -141,7 +141,7 @@ mod tests {
         };
         assert_eq!(
             options
-                .of_program(Some(&info(b"_Z1a*\0_Z1b*\0", b"tab\0")))
+                .of_program(Some(&info(b"_Z1a*\0_Z1b*\0", b"tab\0")), true)
                 .join(" "),
             "-split-compile=2 -Ofast-compile=max -maxreg=32 --device-c -has-global-host-info -g -ftz=1 \
              -host-ref-ek=_Z1b*,_Z1a* -host-ref-ec=tab"
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn host_references_need_a_list_of_kernels() {
         let options = NvvmOptions::default();
-        assert_eq!(options.of_program(None), ["--device-c"]);
+        assert_eq!(options.of_program(None, true), ["--device-c"]);
         assert_eq!(
-            options.of_program(Some(&info(b"\0", b"tab\0"))),
+            options.of_program(Some(&info(b"\0", b"tab\0")), true),
             ["--device-c", "-has-global-host-info"]
         );
     }
@@ -170,7 +170,7 @@ mod tests {
             ..NvvmOptions::default()
         };
         assert_eq!(
-            options.of_program(None).join(" "),
+            options.of_program(None, true).join(" "),
             "--device-c -has-global-host-info -host-ref-ek=*ka*,*kb* -host-ref-ik=*ka*,*kb* \
              -host-ref-ec=*v* -host-ref-ic=*v* -host-ref-eg=*v* -host-ref-ig=*v*"
         );
