@@ -20,6 +20,7 @@ use super::CompileOptions;
 use super::CompileTime;
 use super::lto_records::Agreed;
 use super::lto_records::agree;
+use super::lto_records::split_compile;
 use super::nvjitlink::InputKind;
 use super::nvjitlink::LtoInput;
 use super::nvjitlink::NvJitLink;
@@ -150,11 +151,7 @@ pub fn compile(
     times: &mut Vec<CompileTime>,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<Optimised>> {
-    let records = inputs.iter().filter(|input| is_lto(input));
-    let records = records.filter_map(|input| match input.image {
-        Some(Image::Nvvm(nvvm)) => Some(nvvm.options),
-        _ => None,
-    });
+    let records = inputs.iter().filter_map(record);
     let mut findings = Vec::new();
     let agreed = agree(
         records,
@@ -171,13 +168,6 @@ pub fn compile(
             return Ok(None);
         }
     };
-    let needs_runtime = kind == LtoLink::Whole && is_from_host(inputs) && !options.lto.emit_ptx;
-    if needs_runtime && !inputs.iter().any(|input| input.system_library) {
-        let diagnostic = Diagnostic::fatal(link::LTO_RUNTIME, "expected libcudadevrt object");
-        reporter
-            .report(&diagnostic.help("add -lcudadevrt, and -L with the toolkit's libraries"))?;
-        return Ok(None);
-    }
     let units: Vec<LtoInput<'_>> = inputs
         .iter()
         .filter(|input| is_lto(input))
@@ -210,14 +200,16 @@ pub fn compile(
         "-lto".to_owned(),
         "-ptx".to_owned(),
     ];
-    // Without them the library takes its defaults where `-Xnvvm` has one.
-    let recorded = agreed.floating_point.into_iter();
-    let given = |option: &String| {
-        option
-            .split_once('=')
-            .is_some_and(|(name, _)| nvvm.sets(name))
-    };
-    library_options.extend(recorded.filter(|option| !given(option)));
+    // nvlink lets the optimiser take its defaults, unless there is an option for it.
+    if nvvm.has_extra() {
+        let recorded = agreed.floating_point.into_iter();
+        let is_set = |option: &String| {
+            option
+                .split_once('=')
+                .is_some_and(|(name, _)| nvvm.sets(name))
+        };
+        library_options.extend(recorded.filter(|option| !is_set(option)));
+    }
     library_options.extend(words.iter().map(|word| format!("-Xnvvm={word}")));
     let start = Instant::now();
     let ptx = NvJitLink::load(options.lto.library.as_deref(), &folders(options))
@@ -328,8 +320,25 @@ fn unit<'a>(input: &DeviceInput<'a>) -> Option<LtoInput<'a>> {
 /// Returns the threads that a compiler takes, if more than one: those of the records, else of the
 /// link.
 fn threads_of(agreed: &Agreed, of_link: Option<i32>) -> Option<i32> {
-    let threads = agreed.split_compile.or(of_link);
-    threads.filter(|threads| *threads != 1)
+    agreed.split_compile.or(of_link).and_then(several)
+}
+
+/// Returns a number of threads unless it is one, which is no option for a compiler.
+pub fn several(threads: i32) -> Option<i32> {
+    Some(threads).filter(|threads| *threads != 1)
+}
+
+/// Returns the threads that LTO-IR was compiled with.
+pub fn recorded_threads(input: &DeviceInput<'_>) -> Option<i32> {
+    split_compile(record(input)?)
+}
+
+/// Returns the options that LTO-IR was compiled with.
+fn record<'data>(input: &DeviceInput<'data>) -> Option<&'data [u8]> {
+    match input.image {
+        Some(Image::Nvvm(nvvm)) if is_lto(input) => Some(nvvm.options),
+        _ => None,
+    }
 }
 
 /// Returns `true` for a part of the device runtime with code for the target.

@@ -82,6 +82,12 @@ pub fn agree<'a>(
     Ok(agreed)
 }
 
+/// Returns the value of `-split-compile` in a record.
+pub fn split_compile(record: &[u8]) -> Option<i32> {
+    let record = std::str::from_utf8(record).ok()?;
+    value_in(record, SPLIT_COMPILE)?.parse().ok()
+}
+
 /// Returns the value of an option that records have, and whether all have it.
 fn common<'r>(
     records: &'r [String],
@@ -145,9 +151,11 @@ mod tests {
     }
 
     fn agreed(max_registers: Option<i32>, split_compile: Option<i32>) -> Result<Agreed, String> {
+        let floating_point = ["-ftz=0", "-prec-div=1", "-prec-sqrt=1", "-fma=1"];
         Ok(Agreed {
             max_registers,
             split_compile,
+            floating_point: floating_point.map(str::to_owned).to_vec(),
         })
     }
 

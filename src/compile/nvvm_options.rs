@@ -52,15 +52,22 @@ impl NvvmOptions {
         words
     }
 
+    /// Returns `true` if `-Xnvvm` has an option.
+    pub fn has_extra(&self) -> bool {
+        self.extra_words().next().is_some()
+    }
+
     /// Returns `true` if `-Xnvvm` gives a value to an option.
     pub fn sets(&self, name: &str) -> bool {
-        let words = self
-            .extra
-            .iter()
-            .flat_map(|text| text.split_ascii_whitespace());
-        words
+        self.extra_words()
             .filter_map(|word| word.strip_prefix(name))
             .any(|rest| rest.starts_with('='))
+    }
+
+    fn extra_words(&self) -> impl Iterator<Item = &str> {
+        self.extra
+            .iter()
+            .flat_map(|text| text.split_ascii_whitespace())
     }
 
     fn leading(&self) -> Vec<String> {

@@ -1,10 +1,12 @@
 //! The part of a link with `-lto` before the link proper: what LTO-IR there is becomes the output,
 //! or one object of the link.
 
+use std::borrow::Cow;
 use std::io;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
+use cuweld_diagnostics::codes::link;
 
 use super::findings::of_discovery;
 use super::request::Request;
@@ -56,7 +58,16 @@ pub(super) fn optimise<'data>(
     reporter.ptx_was_compiled();
     Ok(match compiled {
         None => Optimisation::Failed,
-        Some(Optimised::Output(output)) => Optimisation::Output(output),
+        Some(Optimised::Output(output)) => {
+            let expects_runtime = !options.lto.emit_ptx
+                && !request.options.keep_system_libraries
+                && lto::is_from_host(inputs);
+            if expects_runtime && !inputs.iter().any(|input| input.system_library) {
+                reporter.report(&expected_runtime())?;
+                return Ok(Optimisation::Failed);
+            }
+            Optimisation::Output(output)
+        }
         Some(Optimised::Object(object)) => {
             let is_lost = kind == LtoLink::Partial && !lto::is_from_host(inputs);
             let object = Some(object).filter(|_| !is_lost || !request.discover.strict);
@@ -71,6 +82,12 @@ pub(super) fn optimise<'data>(
             Optimisation::Linked
         }
     })
+}
+
+/// Says that nvlink found no device runtime to leave out of the program that was made.
+fn expected_runtime() -> Diagnostic {
+    Diagnostic::fatal(link::LTO_RUNTIME, "expected libcudadevrt object")
+        .help("add -lcudadevrt, and -L with the toolkit's libraries")
 }
 
 /// Says that the code of LTO-IR stays which nvlink leaves out of a link without LTO-IR of host
@@ -92,15 +109,19 @@ fn read<'data>(
     let diagnostics = std::mem::take(&mut discovered.diagnostics);
     let mut said = of_discovery(&diagnostics, reporter).into_iter().peekable();
     let (toolkit, target) = (request.discover.toolkit, request.discover.target);
+    let (mut compile, threads) = (Cow::Borrowed(&request.compile), &request.threads);
     for (index, input) in discovered.inputs.iter_mut().enumerate() {
         while let Some((_, finding)) = said.next_if(|(turn, _)| *turn <= index) {
             reporter.report(&finding)?;
         }
         // Compiled or not, that is what it was.
         let remark = lto::remark(input);
+        if let Some(recorded) = lto::recorded_threads(input) {
+            // From here on it stands for the link's `-split-compile`.
+            compile.to_mut().ptxas.split_compile = lto::several(recorded);
+        }
         let input = std::slice::from_mut(input);
-        let (compile, threads) = (&request.compile, &request.threads);
-        let compiled = compile_ptx(input, (toolkit, target), compile, threads, arena);
+        let compiled = compile_ptx(input, (toolkit, target), &compile, threads, arena);
         for (_, finding) in &compiled.findings {
             reporter.report(finding)?;
         }
