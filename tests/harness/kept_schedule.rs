@@ -134,7 +134,16 @@ fn frame(file: &[u8], differs: fn(&str) -> bool) -> Vec<u8> {
             frame.extend_from_slice(format!(" {:#x}", own.len()).as_bytes());
         } else if !starts(plain, &[".text", ".nv.capmerc", ".debug_", ".nv_debug_"]) {
             frame.extend_from_slice(format!(" {:#x}", section.size()).as_bytes());
-            if !starts(plain, &[".nv.info", ".rel", ".symtab", ".nv.constant2."]) {
+            if !starts(
+                plain,
+                &[
+                    ".nv.info",
+                    ".rel",
+                    ".nv.resolvedrel",
+                    ".symtab",
+                    ".nv.constant2.",
+                ],
+            ) {
                 frame.extend_from_slice(data);
             }
         }

@@ -89,6 +89,9 @@ super::behaviours! {
     PRIVATE_SHARED_LOCAL = "private-shared-local" since (13, 4), shown by [
         "toolkit-13-private-shared",
     ];
+    /// From sm_100 on symbols of an object are created local ones first, which compilers before
+    /// 13.4 leave between others.
+    LOCALS_FIRST = "locals-first" since (13, 5), shown by ["toolkit-13-locals-first"];
     /// A tentative definition that replaces a weak uninitialised one stays weak.
     TENTATIVE_STAYS_WEAK = "tentative-stays-weak", shown by ["common-and-definitions"];
     /// A NOTYPE symbol has no part in a link, whatever its name, binding, section and value; a

@@ -310,7 +310,14 @@ impl<'data> Replay<'_, 'data> {
         let rule = &behaviours::symbols::UNDEFINED_LEAVES_UNNAMED;
         let mut leaves_unnamed =
             options.debug && !options.relocatable && self.module.toolkit.has(rule);
-        for id in object.symbols.iter() {
+        let module = self.module;
+        let is_local = |id: &SymbolId| module.symbols[*id].bind == Binding::LOCAL;
+        // [locals-first]
+        let sorts = self.out.capmerc && module.toolkit.has(&behaviours::symbols::LOCALS_FIRST);
+        let symbols = || object.symbols.iter();
+        let first = symbols().filter(|id| !sorts || is_local(id));
+        let then = symbols().filter(|id| sorts && !is_local(id));
+        for id in first.chain(then) {
             let symbol = &self.module.symbols[id];
             if !symbol.is_function() {
                 self.others.push(id);

@@ -4,17 +4,17 @@
 //! nvlink copies what lies at its place in the file of the Mercury view, which it makes first. That
 //! file has no bytes for it, so what lies there is padding and, at the end of the file, the headers
 //! of sections from the first on. The file is that of the view alone: without the names of sections
-//! that the second view adds, with the record of fast path targets not yet in `.nv.compat`, and
+//! that the second view adds, without the records that are added to `.nv.compat` for it, and
 //! with the sizes that code, lists, rows and debug information have in the Mercury view.
 
 use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::align::align_up;
 use cuweld_elf::behaviours;
+use cuweld_elf::behaviours::attributes;
 use cuweld_elf::raw::FileHeader;
 use cuweld_elf::raw::SectionHeader;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
-use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use zerocopy::IntoBytes;
@@ -27,6 +27,9 @@ use super::second::RESERVED_SHARED;
 /// How many headers are made: the null section, the names of sections and those of symbols. Their
 /// fields are the same in both views.
 const HEADERS: usize = 3;
+
+/// Bytes of a record of `.nv.compat` whose value lies in its head.
+const RECORD_HEAD: u64 = 4;
 
 /// Sizes in bytes of the tables of the Mercury view before anything is added for the second view.
 #[derive(Clone, Copy, Debug)]
@@ -123,11 +126,6 @@ impl Encode<'_, '_> {
         }
         let length = usize::try_from(size).ok()?;
         let padding = align_up(offset, 8).checked_sub(start)?.min(size);
-        // So do relocatable files of CUDA 13.1 to 13.4.
-        let is_later = self.module.toolkit.release > Toolkit::DEFAULT.release;
-        if padding != 0 && is_before_more && is_later && self.module.options.relocatable {
-            return None;
-        }
         let mut bytes = vec![0; usize::try_from(padding).ok()?];
         for index in 0..HEADERS {
             let place = places.iter().find(|(of, _)| *of == index);
@@ -150,7 +148,7 @@ impl Encode<'_, '_> {
             PlanContent::SectionNames => tables.section_names,
             PlanContent::SymbolNames => tables.symbol_names,
             PlanContent::Symbols => tables.symbols,
-            _ if section.ty == sht::CUDA_COMPAT => section.size.saturating_sub(RECORD),
+            _ if section.ty == sht::CUDA_COMPAT => section.size.saturating_sub(self.added_compat()),
             _ => match (self.functions[index], twin) {
                 (Some(function), _) => self.module.functions[function].merc_size,
                 (None, Some(twin)) => twin.size,
@@ -162,6 +160,17 @@ impl Encode<'_, '_> {
             _ => section.align,
         };
         (size, align)
+    }
+
+    /// Returns the bytes of the records that `.nv.compat` of the Mercury view does not have yet.
+    fn added_compat(&self) -> u64 {
+        let toolkit = self.module.toolkit;
+        // [compat-fast-path-everywhere]
+        let has_fast_path = toolkit.has(&attributes::COMPAT_FAST_PATH_EVERYWHERE);
+        let fast_path = if has_fast_path { 0 } else { RECORD };
+        // [compat-finalizer-version]
+        let adds_finalizer = toolkit.has(&attributes::COMPAT_FINALIZER_VERSION);
+        fast_path + if adds_finalizer { RECORD_HEAD } else { 0 }
     }
 
     fn header(&self, index: usize, place: &Place) -> SectionHeader {
