@@ -163,6 +163,10 @@ super::behaviours! {
         "mercury-tensor-memory",
         "mercury-tensor-memory-relocatable",
     ];
+    /// A shared variable without an alignment, which output of `-r` has for a name that began as
+    /// dynamic shared memory, lies at a multiple of its size or of 8 bytes, if that is less, among
+    /// those of one kernel, and anywhere in a slot.
+    UNALIGNED_SHARED = "unaligned-shared", shown by ["shared-unaligned-again"];
     /// The Mercury form of reserved shared memory has bytes in the file.
     RESERVED_SHARED_BYTES = "reserved-shared-bytes" until (13, 5), shown by [
         "mercury-reserved-shared",

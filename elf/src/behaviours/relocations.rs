@@ -68,9 +68,10 @@ super::behaviours! {
     ];
     /// `-preserve-relocs` records rows that are applied, found by the name of their section. Not
     /// recorded are references to the size of constants, to textures, samplers and surfaces unless
-    /// `-r`, to dynamic shared memory unless `-g` or `-r` gives it symbols, and to constants whose
-    /// section became part of banks.
+    /// `-r`, to dynamic shared memory unless `-g` or `-r` gives it symbols, to shared variables that
+    /// no code refers to unless `-r`, and to constants whose section became part of banks.
     PRESERVED_ROWS = "preserved-rows", shown by [
+        "preserve-relocs-debug-unreferenced",
         "preserve-relocs",
         "preserve-relocs-debug",
         "preserve-relocs-relocatable",
@@ -107,6 +108,12 @@ super::behaviours! {
         "preserve-relocs-dynamic-shared-without-reserve",
         "preserve-relocs-debug-dynamic",
         "preserve-relocs-mercury-dynamic-unreached",
+    ];
+    /// With `-preserve-relocs` debug information that names a shared variable to which no code of an
+    /// executable refers ends the link in an internal error where other variables belong to no
+    /// kernel alone.
+    PRESERVED_UNREFERENCED_SHARED = "preserved-unreferenced-shared", shown by [
+        "preserve-relocs-debug-unreferenced-slots",
     ];
     /// What `-r -preserve-relocs` recorded is nothing in a later link.
     PRESERVED_ROWS_IGNORED = "preserved-rows-ignored", shown by [

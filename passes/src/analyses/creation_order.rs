@@ -1,6 +1,8 @@
 //! The order in which nvlink creates functions, which decides most orders of the output
 //! [creation-order].
 
+use cuweld_elf::behaviours;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
@@ -126,6 +128,11 @@ fn functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId> {
     order
 }
 
+/// Returns `true` if local symbols of an object are created before its others [locals-first].
+pub fn creates_locals_first(module: &Module<'_>) -> bool {
+    module.toolkit.has(&behaviours::symbols::LOCALS_FIRST) && module.is_capmerc()
+}
+
 /// Returns the functions of the link in order of creation, live or not: object by object, functions
 /// in symbol table order, each at its first appearance. A function whose alias precedes it in its
 /// object comes right before the alias [function-aliases].
@@ -146,6 +153,11 @@ pub fn all_functions_in_creation_order(module: &Module<'_>) -> Vec<LinkSymbolId>
             _ => (first(link), true),
         };
         order.sort_by_key(place);
+    } else if creates_locals_first(module) {
+        order.sort_by_key(|link| {
+            let symbol = &module.symbols[first(link)];
+            (symbol.object, symbol.bind != Binding::LOCAL, first(link))
+        });
     } else if !order.is_sorted_by_key(first) {
         order.sort_by_key(first);
     }

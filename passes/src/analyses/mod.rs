@@ -24,6 +24,7 @@ pub use counting_calls::counting_call_ids;
 pub use counting_calls::counting_calls;
 pub use creation_order::LiveFunctions;
 pub use creation_order::all_functions_in_creation_order;
+pub use creation_order::creates_locals_first;
 pub use early_aliases::EarlyAliases;
 pub use early_aliases::aliases_before_functions;
 pub(crate) use finalizer_profile::finalizer_profile;

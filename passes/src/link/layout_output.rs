@@ -366,6 +366,9 @@ struct Created<'data> {
     /// Whether any function of the output is an alias of another.
     has_aliases: bool,
     /// Which names of dynamic shared memory `-preserve-relocs` shows.
+    /// Shared variables that no code refers to, sorted; known with `-preserve-relocs` and without
+    /// `-r`.
+    unreferenced_shared: Vec<LinkSymbolId>,
     dynamic_names: DynamicNames,
     /// The weak definitions of shared variables that strong ones replaced, where their names show.
     replaced_shared: Vec<(LinkSymbolId, cuweld_ir::SymbolId)>,

@@ -22,8 +22,10 @@ pub(crate) mod null_symbol;
 pub(crate) mod shared;
 mod shared_limit;
 pub(crate) mod shared_relocatable;
-mod shared_uses;
+mod shared_slots;
+pub(crate) mod shared_uses;
 pub(crate) mod slots_end;
+mod unaligned_shared;
 mod whole_kernels;
 
 use cuweld_diagnostics::Diagnostic;

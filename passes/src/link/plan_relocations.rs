@@ -41,6 +41,7 @@ use crate::pass::PassInfo;
 use crate::threads::Threads;
 use crate::threads::Work;
 use facts::Facts;
+use facts::lost_shared;
 use refusal::Refusal;
 use refusal::refused;
 use rows::Planner;
@@ -78,9 +79,14 @@ impl Pass for PlanRelocations {
         }
         // No row depends on another: threads that decide on some of them store what becomes of each
         // in place.
+        let lost_shared = lost_shared(module);
         let mut relocs = std::mem::take(&mut module.relocs);
         let meanings = cx.analyses.get::<Meanings>(module);
-        let decided = decide(&Facts::new(module, meanings), relocs.rows_mut(), cx.threads);
+        let decided = decide(
+            &Facts::new(module, meanings, lost_shared),
+            relocs.rows_mut(),
+            cx.threads,
+        );
         module.relocs = relocs;
         let Decided {
             kept,
@@ -219,7 +225,7 @@ fn decide(facts: &Facts<'_, '_>, rows: &mut [Reloc], threads: &Threads) -> Decid
 /// Reports what nvlink says of the first relocation that lies after its section or refers to a symbol
 /// that goes, also if names are undefined [errors-in-order].
 pub(crate) fn ends_link(module: &Module<'_>, meanings: &Meanings) -> Option<Diagnostic> {
-    let facts = Facts::new(module, meanings);
+    let facts = Facts::new(module, meanings, lost_shared(module));
     let mut planner = Planner::new(&facts);
     module
         .relocs

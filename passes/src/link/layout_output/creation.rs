@@ -65,10 +65,12 @@ use super::strings::Named;
 use super::strings::Names;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
+use crate::analyses::creates_locals_first;
 use crate::link::place_memory::each_taken;
 use crate::link::place_memory::empty_sections::EmptySections;
 use crate::link::place_memory::headers::SLOT_SIZE;
 use crate::link::place_memory::shared::replaced;
+use crate::link::place_memory::shared_uses::unreferenced;
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,
@@ -145,6 +147,10 @@ pub(super) fn replay<'data>(
         has_unnamed: false,
         has_aliases: false,
         dynamic_names: DynamicNames::of(module),
+        unreferenced_shared: match module.options.preserve_relocs && !module.options.relocatable {
+            true => unreferenced(module),
+            false => Vec::new(),
+        },
         replaced_shared: match module.shows_shared_variables() {
             true => replaced(module),
             false => Vec::new(),
@@ -312,8 +318,7 @@ impl<'data> Replay<'_, 'data> {
             options.debug && !options.relocatable && self.module.toolkit.has(rule);
         let module = self.module;
         let is_local = |id: &SymbolId| module.symbols[*id].bind == Binding::LOCAL;
-        // [locals-first]
-        let sorts = self.out.capmerc && module.toolkit.has(&behaviours::symbols::LOCALS_FIRST);
+        let sorts = creates_locals_first(module);
         let symbols = || object.symbols.iter();
         let first = symbols().filter(|id| !sorts || is_local(id));
         let then = symbols().filter(|id| sorts && !is_local(id));

@@ -30,7 +30,6 @@ use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
 use cuweld_ir::OutputLayout;
 use cuweld_ir::Symbol;
-use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::elf::layout::assign_section_offsets;
@@ -89,7 +88,7 @@ struct Finish<'m, 'data> {
     /// The first section of each name, by offset of the name; made at first need.
     first_named: OnceLock<HashMap<u32, OutId, FixedState>>,
     /// The first definitions of variables that have several; found at first need.
-    first_definitions: OnceLock<HashMap<LinkSymbolId, SymbolId, FixedState>>,
+    tentative_bindings: OnceLock<HashMap<LinkSymbolId, Binding, FixedState>>,
 }
 
 /// A section of the file: one that was created, or one of the fixed ones.
@@ -131,7 +130,7 @@ pub(super) fn plan<'data>(
             }
         ],
         first_named: OnceLock::new(),
-        first_definitions: OnceLock::new(),
+        tentative_bindings: OnceLock::new(),
         out,
         strings,
         prototypes: Vec::new(),

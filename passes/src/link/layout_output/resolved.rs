@@ -15,8 +15,8 @@ use crate::link::place_memory::slots_end::slots_end;
 
 /// Returns `true` if a row that is applied is shown. Not shown are references to the size of
 /// constants, to textures, samplers and surfaces unless `-r`, to dynamic shared memory unless `-g`
-/// or `-r` gives it symbols, and to constants whose section became part of kernels' banks
-/// [preserved-rows].
+/// or `-r` gives it symbols, to shared variables that no code of an executable refers to, and to
+/// constants whose section became part of kernels' banks [preserved-rows].
 pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc) -> bool {
     if out.capmerc {
         return is_recorded_beside_mercury(module, reloc, out.dynamic_names);
@@ -34,7 +34,11 @@ pub(super) fn is_recorded(module: &Module<'_>, out: &Created<'_>, reloc: &Reloc)
     };
     let makes_slot = reloc_type(reloc.ty).is_some_and(|row| row.makes_slot);
     let slot = symbol.ty.is_header() && makes_slot && !module.options.relocatable;
-    !slot && !lost && !names_hidden_dynamic(module, reloc, symbol, out.dynamic_names)
+    let unreferenced = symbol
+        .link
+        .is_some_and(|link| out.unreferenced_shared.binary_search(&link).is_ok());
+    let hidden = slot || lost || unreferenced;
+    !hidden && !names_hidden_dynamic(module, reloc, symbol, out.dynamic_names)
 }
 
 /// Returns `true` if a row of either view is shown where objects have Mercury: there only those

@@ -31,7 +31,9 @@ use super::groups::root;
 use super::late_shared::late;
 use super::list_sort::list_sort;
 use super::shared_limit;
+use super::shared_slots::Slots;
 use super::shared_uses::Uses;
+use super::unaligned_shared;
 use crate::analyses::CallGraph;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
@@ -42,6 +44,7 @@ use crate::link::place_memory::whole_kernels::WholeKernels;
 pub(super) struct Variable {
     pub(super) link: LinkSymbolId,
     pub(super) size: u64,
+    /// In bytes, as the symbol says; may be 0.
     pub(super) align: u64,
 }
 
@@ -209,7 +212,7 @@ fn place_private(
     let pieces: Vec<Piece> = empty.into_iter().chain(variables).collect();
     let before = |a: &Piece, b: &Piece| a.1 > b.1 || a.1 == b.1 && a.2 <= b.2;
     for (variable, align, bytes) in list_sort(&pieces, &mut |a, b| before(a, b)) {
-        let place = align_up((*size).max(null), align);
+        let place = unaligned_shared::place((*size).max(null), align, bytes);
         match variable {
             None => module.functions[kernel].unnamed_shared = Some(place),
             Some(variable) => {
@@ -246,77 +249,6 @@ fn with_reserve(
         size: size.saturating_add(reserved),
         present: frame.present || present,
         ..frame
-    }
-}
-
-/// A piece of memory for variables of disjoint kernels.
-struct Slot {
-    size: u64,
-    align: u64,
-    members: Vec<LinkSymbolId>,
-}
-
-/// The slots, and which kernels occupy them.
-struct Slots {
-    rows: Vec<Slot>,
-    /// Bits of the slots that each kernel occupies.
-    occupied: Vec<Vec<u64>>,
-}
-
-impl Slots {
-    fn new(kernels: usize) -> Self {
-        Slots {
-            rows: Vec::new(),
-            occupied: vec![Vec::new(); kernels],
-        }
-    }
-
-    /// Returns the size in bytes of all slots, one after the other.
-    fn size(&self) -> u64 {
-        let end = |end: u64, slot: &Slot| {
-            let start = end.checked_next_multiple_of(slot.align.max(1));
-            start.unwrap_or(end).saturating_add(slot.size)
-        };
-        self.rows.iter().fold(0, end)
-    }
-
-    /// Puts a variable into the first slot that is free for all its users.
-    fn add(&mut self, variable: &Variable, users: &[u32]) {
-        let index = first_free(&self.occupied, users, self.rows.len());
-        if index == self.rows.len() {
-            self.rows.push(Slot {
-                size: variable.size,
-                align: 1,
-                members: Vec::new(),
-            });
-        }
-        let slot = &mut self.rows[index];
-        slot.align = slot.align.max(variable.align);
-        slot.members.push(variable.link);
-        for kernel in users {
-            let bits = &mut self.occupied[*kernel as usize];
-            if bits.len() <= index / 64 {
-                bits.resize(index / 64 + 1, 0);
-            }
-            bits[index / 64] |= 1 << (index % 64);
-        }
-    }
-
-    /// Gives the variables their addresses; kernels grow to hold those that they use.
-    fn place(&self, module: &mut Module<'_>, uses: &Uses, sizes: &mut [u64]) {
-        let mut end = null_size(module);
-        for slot in &self.rows {
-            let offset = align_up(end, slot.align);
-            end = offset + slot.size;
-            for link in &slot.members {
-                let row = &mut module.link_symbols[*link];
-                row.value = Some(offset);
-                for kernel in uses.of(*link) {
-                    let used = &mut sizes[*kernel as usize];
-                    *used = (*used).max(offset + row.size);
-                }
-            }
-        }
     }
 }
 
@@ -425,7 +357,7 @@ pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Opt
             let variable = Variable {
                 link,
                 size: symbol.size,
-                align: symbol.value.max(1),
+                align: symbol.value,
             };
             match module.sections[section].kind {
                 SectionKind::ModuleShared => found.push((link, variable, None)),
@@ -445,19 +377,6 @@ pub(super) fn variables(module: &Module<'_>) -> Vec<(LinkSymbolId, Variable, Opt
         }
     }
     found
-}
-
-/// Returns the first slot that none of these kernels occupies.
-fn first_free(occupied: &[Vec<u64>], users: &[u32], slots: usize) -> usize {
-    for word in 0..=slots / 64 {
-        let taken = users.iter().fold(0, |taken, kernel| {
-            taken | occupied[*kernel as usize].get(word).copied().unwrap_or(0)
-        });
-        if taken != u64::MAX {
-            return (word * 64 + taken.trailing_ones() as usize).min(slots);
-        }
-    }
-    slots
 }
 
 /// Returns the alignments of each kernel's dynamic shared memory.

@@ -69,7 +69,7 @@ pub fn place(
             let size = &mut sizes[kernel.index()];
             *size = size.saturating_add(variable.size);
             let align = &mut own_aligns[kernel.index()];
-            *align = Some(align.map_or(variable.align, |align| variable.align.max(align)));
+            *align = Some(align.unwrap_or(1).max(variable.align));
         }
     }
     if has_unaligned && largest_align(module) == Some(0) {

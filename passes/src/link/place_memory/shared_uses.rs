@@ -108,6 +108,22 @@ impl Uses {
     }
 }
 
+/// Returns the shared variables that no code refers to, in order of names. A copy counts that is
+/// linked or was left out as dead.
+pub(crate) fn unreferenced(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let mut referenced = vec![false; module.link_symbols.len()];
+    for (owner, variable) in shared_references(module) {
+        referenced[variable.index()] |= module.functions[owner].fate == Fate::Prevailing;
+    }
+    let is_unreferenced = |link: &LinkSymbolId| {
+        let first = module.link_symbols[*link].first;
+        module.symbols[first].is_shared()
+            && !module.is_dynamic_shared(*link)
+            && !referenced[link.index()]
+    };
+    module.link_symbols.ids().filter(is_unreferenced).collect()
+}
+
 /// Returns the references of code to shared variables, in the order of their rows: the copy of the
 /// function and the variable.
 pub(super) fn shared_references(

@@ -10,6 +10,7 @@ use crate::link::place_memory::COMPILER_BANK;
 use crate::link::place_memory::constant_merge;
 use crate::link::place_memory::constant_merge::ConstantMerge;
 use crate::link::place_memory::null_symbol;
+use crate::link::place_memory::shared_uses::unreferenced;
 use crate::link::place_memory::slots_end::slots_end;
 use std::sync::OnceLock;
 
@@ -60,6 +61,9 @@ pub(super) struct Facts<'m, 'data> {
     null_symbol: OnceLock<u64>,
     /// Whether shared variables belong to no kernel alone.
     has_shared_slots: OnceLock<bool>,
+    /// The shared variables to which rows of an executable with `-preserve-relocs` cannot refer,
+    /// sorted [preserved-unreferenced-shared].
+    lost_shared: Vec<LinkSymbolId>,
     /// Whether instructions that yield stay.
     yields: OnceLock<bool>,
     /// Whether functions have unified addresses.
@@ -80,6 +84,15 @@ pub(super) struct Facts<'m, 'data> {
     pub(super) capmerc: bool,
     /// Offset of the slot of each texture, sampler and surface, by resolved symbol.
     pub(super) slots: HashMap<LinkSymbolId, u64, FixedState>,
+}
+
+/// Finds the shared variables to which rows cannot refer [preserved-unreferenced-shared].
+pub(super) fn lost_shared(module: &Module<'_>) -> Vec<LinkSymbolId> {
+    let options = &module.options;
+    match options.preserve_relocs && !options.relocatable && slots_end(module) != 0 {
+        true => unreferenced(module),
+        false => Vec::new(),
+    }
 }
 
 impl<'m, 'data> Facts<'m, 'data> {
@@ -160,6 +173,11 @@ impl<'m, 'data> Facts<'m, 'data> {
         *self.has_shared_slots.get_or_init(has)
     }
 
+    /// Returns `true` if rows cannot refer to a shared variable.
+    pub(super) fn is_lost(&self, variable: LinkSymbolId) -> bool {
+        self.lost_shared.binary_search(&variable).is_ok()
+    }
+
     /// Returns `true` if instructions that yield stay.
     pub(super) fn yields(&self) -> bool {
         *self.yields.get_or_init(|| yields::stay(self.module))
@@ -223,7 +241,12 @@ impl<'m, 'data> Facts<'m, 'data> {
         matches!(target, SymbolRef::Section(section) if !module.is_section_linked(section))
     }
 
-    pub(super) fn new(module: &'m Module<'data>, meanings: &'m Meanings) -> Self {
+    /// Gathers the facts of a link, with the shared variables that [`lost_shared`] found.
+    pub(super) fn new(
+        module: &'m Module<'data>,
+        meanings: &'m Meanings,
+        lost_shared: Vec<LinkSymbolId>,
+    ) -> Self {
         let capmerc = module.is_capmerc();
         let views = match capmerc {
             true => Views::new(module),
@@ -239,6 +262,7 @@ impl<'m, 'data> Facts<'m, 'data> {
             relocated: OnceLock::new(),
             null_symbol: OnceLock::new(),
             has_shared_slots: OnceLock::new(),
+            lost_shared,
             yields: OnceLock::new(),
             has_unified_functions: OnceLock::new(),
             address_taken: OnceLock::new(),

@@ -339,6 +339,14 @@ impl Named<'_, '_, '_> {
         let module = self.module;
         let is_relocatable = module.options.relocatable;
         let is_weak = definition.bind == Binding::WEAK;
+        // [preserved-unreferenced-shared]
+        if self
+            .symbol
+            .link
+            .is_some_and(|link| self.facts.is_lost(link))
+        {
+            return Err(Refusal::Internal(input::DELETED_SYMBOL));
+        }
         // [unplaced-shared]
         let unplaced = if self.symbol.is_shared() { u64::MAX } else { 0 };
         let value = self.link.value.unwrap_or(unplaced);

@@ -23,11 +23,16 @@ use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::symbol::SymbolType;
 use cuweld_ir::LinkSymbol;
 use cuweld_ir::LinkSymbolId;
+use cuweld_ir::MergeEvent;
+use cuweld_ir::MergeOutcome;
+use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::plan::PlanSymbol;
 use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 impl<'data> Finish<'_, 'data> {
     /// Gives symbols their indices, with the marks of all sections; returns that of the first
@@ -261,10 +266,10 @@ impl<'data> Finish<'_, 'data> {
             Binding::GLOBAL
         } else if symbol.place == SymbolPlace::Common {
             // [tentative-stays-weak]
-            let find = || self.module.first_definitions();
-            let known = self.first_definitions.get_or_init(find);
-            let first = symbol.link.and_then(|link| known.get(&link));
-            first.map_or(symbol.bind, |first| self.module.symbols[*first].bind)
+            let find = || tentative_bindings(self.module);
+            let known = self.tentative_bindings.get_or_init(find);
+            let merged = symbol.link.and_then(|link| known.get(&link));
+            merged.copied().unwrap_or(symbol.bind)
         } else {
             symbol.bind
         }
@@ -333,4 +338,21 @@ impl<'data> Finish<'_, 'data> {
             && !self.module.shows_dynamic_shared()
             && symbol.is_shared()
     }
+}
+
+/// Returns the bindings of tentative variables with several definitions: that of the first, or
+/// strong if a strong one gave its memory. Linear in the merge log.
+fn tentative_bindings(module: &Module<'_>) -> HashMap<LinkSymbolId, Binding, FixedState> {
+    let first = module.first_definitions().into_iter();
+    let mut bindings: HashMap<_, _, _> = first
+        .map(|(link, first)| (link, module.symbols[first].bind))
+        .collect();
+    let gave_memory = |event: &&MergeEvent| event.outcome == MergeOutcome::YieldsToTentative;
+    for event in module.merge_log.iter().filter(gave_memory) {
+        let newcomer = &module.symbols[event.newcomer];
+        if let Some(link) = newcomer.link.filter(|_| newcomer.bind == Binding::GLOBAL) {
+            bindings.insert(link, Binding::GLOBAL);
+        }
+    }
+    bindings
 }
