@@ -97,6 +97,13 @@ pub fn is_from_host(inputs: &[DeviceInput<'_>]) -> bool {
     inputs.iter().any(|input| is_lto(input) && !input.raw)
 }
 
+/// Returns `true` if a part of the device runtime comes after all LTO-IR of host objects.
+pub fn runtime_follows(inputs: &[DeviceInput<'_>]) -> bool {
+    let behind = inputs.iter().rev();
+    let mut behind = behind.take_while(|input| !is_lto(input) || input.raw);
+    behind.any(|input| input.system_library)
+}
+
 /// Marks LTO-IR that no host object holds: it is linked, and not registered.
 pub fn leave_unregistered(inputs: &mut [DeviceInput<'_>]) {
     for input in inputs {
@@ -285,14 +292,17 @@ pub fn compile(
 }
 
 /// Puts the object of all LTO-IR after the last input that it came from or that has no code for the
-/// target; these hold nothing any more.
+/// target; these hold nothing any more. What no host object holds does not count for the place.
 pub fn replace_inputs<'data>(
     inputs: &mut Vec<DeviceInput<'data>>,
     object: Option<Vec<u8>>,
     arena: &'data InputArena,
 ) {
     let is_part = |input: &DeviceInput<'_>| is_lto(input) || input.lacks_code();
-    let behind = inputs.iter().rposition(is_part).map_or(0, |last| last + 1);
+    let counts = |input: &DeviceInput<'_>| is_part(input) && !(is_lto(input) && input.raw);
+    let last = inputs.iter().rposition(counts);
+    let last = last.or_else(|| inputs.iter().rposition(is_part));
+    let behind = last.map_or(0, |last| last + 1);
     for input in inputs.iter_mut().filter(|input| is_part(input)) {
         input.image = None;
         input.system_library = false;

@@ -376,8 +376,8 @@ where
                 target,
             });
             skip = Some(SkipReason::RawPtx);
-        } else if !source.is_system() {
-            // Nobody knows which of its kernels are launched.
+        } else if !source.is_system() && !matches!(image, Image::Nvvm(_)) {
+            // Nobody knows which of its kernels are launched. Those of LTO-IR have to be named.
             self.found.host_info.set_unknown(source.path);
         }
         self.add(source, Some(image), ModuleIds::default(), true, skip);
