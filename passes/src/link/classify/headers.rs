@@ -106,7 +106,8 @@ pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) 
         return section.kind != SectionKind::Null;
     }
     let Some(expected) = expected(section) else {
-        return false;
+        let is_constant = section.name.starts_with(b".nv.constant");
+        return is_constant && section.flags - BESIDE != SectionFlags::ALLOC;
     };
     let kind_is = |id: SectionId, kind| rows.sections[id].kind == kind;
     let link_fits = match section.link {

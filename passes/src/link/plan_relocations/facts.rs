@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 
 use cuweld_diagnostics::codes::relocation;
 use cuweld_elf::target::section_types::SectionFlags;
+use cuweld_elf::target::section_types::is_rela;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -61,6 +62,8 @@ pub(super) struct Facts<'m, 'data> {
     null_symbol: OnceLock<u64>,
     /// Whether shared variables belong to no kernel alone.
     has_shared_slots: OnceLock<bool>,
+    /// The sections that have RELA rows, with the first section of these.
+    rela_targets: OnceLock<HashMap<SectionId, SectionId, FixedState>>,
     /// The shared variables to which rows of an executable with `-preserve-relocs` cannot refer,
     /// sorted [preserved-unreferenced-shared].
     lost_shared: Vec<LinkSymbolId>,
@@ -173,6 +176,28 @@ impl<'m, 'data> Facts<'m, 'data> {
         *self.has_shared_slots.get_or_init(has)
     }
 
+    /// Returns `true` if what a section of relocations applies to has RELA rows before it.
+    pub(super) fn follows_rela(&self, holder: SectionId) -> bool {
+        let module = self.module;
+        let target = |id: SectionId| match module.sections[id].info {
+            SectionInfo::Section(target) => Some(target),
+            _ => None,
+        };
+        let find = || {
+            let mut first = HashMap::default();
+            let holders = module.sections.ids();
+            for id in holders.filter(|id| is_rela(module.sections[*id].ty)) {
+                if let Some(target) = target(id) {
+                    first.entry(target).or_insert(id);
+                }
+            }
+            first
+        };
+        let known = self.rela_targets.get_or_init(find);
+        let first = target(holder).and_then(|target| known.get(&target));
+        first.is_some_and(|first| *first < holder)
+    }
+
     /// Returns `true` if rows cannot refer to a shared variable.
     pub(super) fn is_lost(&self, variable: LinkSymbolId) -> bool {
         self.lost_shared.binary_search(&variable).is_ok()
@@ -262,6 +287,7 @@ impl<'m, 'data> Facts<'m, 'data> {
             relocated: OnceLock::new(),
             null_symbol: OnceLock::new(),
             has_shared_slots: OnceLock::new(),
+            rela_targets: OnceLock::new(),
             lost_shared,
             yields: OnceLock::new(),
             has_unified_functions: OnceLock::new(),
