@@ -24,6 +24,9 @@ codes! {
     KEPT_FUNCTION "kept-function":
         "a function that stays for its address in data"
         when "nvlink leaves the function out and writes 0 into the data, although code that can run may call it by that (D16).";
+    UNUSED_ALIAS "unused-alias":
+        "a function whose alias nobody uses"
+        when "nvlink leaves out the code of the function with the alias, and ends with an internal error (D17).";
     OWN_ROWS "own-rows":
         "local functions of one name that keep their own relocations"
         when "In a file that `-r` wrote, nvlink takes the relocations of code by its name, those of another function (D18).";

@@ -21,8 +21,11 @@ use std::any::TypeId;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
+use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
 use cuweld_ir::CallKind;
+use cuweld_ir::Fate;
+use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Liveness;
 use cuweld_ir::Module;
@@ -91,6 +94,12 @@ impl Pass for CallgraphDce {
             cx.diagnostics.emit(kept_function(module, &kept));
             cx.analyses.set(graph);
         }
+        if let Some(finding) = unused_alias(module, &reached) {
+            cx.diagnostics.emit(finding);
+            if module.options.strict {
+                return Err(PassError::Diagnosed);
+            }
+        }
         let graph = cx.analyses.get::<CallGraph>(module);
         let host = cx.analyses.get::<HostKernels>(module);
         if let Some(only) = host.only {
@@ -158,6 +167,34 @@ fn kept_function(module: &Module<'_>, kept: &[uncounted::Kept]) -> Diagnostic {
         ),
     };
     Diagnostic::remark(deviation::KEPT_FUNCTION, message).deviates("D16")
+}
+
+/// Reports an alias that goes while its function stays: nvlink leaves out the function's code with it,
+/// and ends with an internal error.
+fn unused_alias(module: &Module<'_>, reached: &[bool]) -> Option<Diagnostic> {
+    let link = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
+    let is_reached = |function| link(function).is_some_and(|link| reached[link.index()]);
+    let is_unused = |alias: &FunctionId| {
+        let prevails = |function: FunctionId| module.functions[function].fate == Fate::Prevailing;
+        let function = module.aliased(*alias);
+        function.is_some_and(|function| is_reached(function) && prevails(function))
+            && prevails(*alias)
+            && !is_reached(*alias)
+    };
+    let alias = module.functions.ids().find(is_unused)?;
+    let name = |function| String::from_utf8_lossy(module.function_name(function)).into_owned();
+    let (alias, function) = (name(alias), name(module.aliased(alias)?));
+    let message =
+        format!("function '{function}' is linked without its alias '{alias}', which nobody uses");
+    Some(match module.options.strict {
+        true => {
+            let title = input::DELETED_SYMBOL.title();
+            Diagnostic::fatal(input::DELETED_SYMBOL, format!("Internal error: {title}")).note(
+                format!("function '{function}' has an alias that nobody uses, '{alias}'"),
+            )
+        }
+        false => Diagnostic::remark(deviation::UNUSED_ALIAS, message).deviates("D17"),
+    })
 }
 
 /// Reports a kernel that stays without something that it calls.

@@ -126,7 +126,7 @@ pub(super) const OPTIONS: [OptionSpec; 46] = [
         OptionId::DisableWarnings,
         Section::Messages,
         ValueKind::Flag,
-        "Accepted and recorded; as in nvlink 13.0 it silences nothing, -disable-infos does.",
+        "Accepted and recorded; as in nvlink 13.0 it silences none of its messages, which -disable-infos does. Both silence the info that code is kept (deviation D12).",
     )
     .names("disable-warnings", "w"),
     OptionSpec::new(
