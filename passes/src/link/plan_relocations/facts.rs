@@ -3,6 +3,7 @@
 use super::copies;
 use super::copies::FirstDefinitions;
 use super::frames::FramePlaces;
+use super::lines;
 use super::refusal::Refusal;
 use crate::analyses::Meanings;
 use crate::analyses::yields;
@@ -62,8 +63,8 @@ pub(super) struct Facts<'m, 'data> {
     null_symbol: OnceLock<u64>,
     /// Whether shared variables belong to no kernel alone.
     has_shared_slots: OnceLock<bool>,
-    /// The sections that have RELA rows, with the first section of these.
-    rela_targets: OnceLock<HashMap<SectionId, SectionId, FixedState>>,
+    /// The names of line tables that have RELA rows, with the first section of these.
+    rela_targets: OnceLock<HashMap<&'data [u8], SectionId, FixedState>>,
     /// The shared variables to which rows of an executable with `-preserve-relocs` cannot refer,
     /// sorted [preserved-unreferenced-shared].
     lost_shared: Vec<LinkSymbolId>,
@@ -176,17 +177,24 @@ impl<'m, 'data> Facts<'m, 'data> {
         *self.has_shared_slots.get_or_init(has)
     }
 
-    /// Returns `true` if what a section of relocations applies to has RELA rows before it.
+    /// Returns `true` if a section of relocations applies to a line table that has RELA rows before
+    /// it, in this object or an earlier one.
     pub(super) fn follows_rela(&self, holder: SectionId) -> bool {
         let module = self.module;
         let target = |id: SectionId| match module.sections[id].info {
-            SectionInfo::Section(target) => Some(target),
+            SectionInfo::Section(target) if lines::is_line_table(module, target) => {
+                Some(module.sections[target].name)
+            }
             _ => None,
         };
         let find = || {
             let mut first = HashMap::default();
             let holders = module.sections.ids();
-            for id in holders.filter(|id| is_rela(module.sections[*id].ty)) {
+            let counts = |id: &SectionId| {
+                let section = &module.sections[*id];
+                is_rela(section.ty) && module.objects[section.object].state.is_included()
+            };
+            for id in holders.filter(counts) {
                 if let Some(target) = target(id) {
                     first.entry(target).or_insert(id);
                 }
@@ -194,7 +202,7 @@ impl<'m, 'data> Facts<'m, 'data> {
             first
         };
         let known = self.rela_targets.get_or_init(find);
-        let first = target(holder).and_then(|target| known.get(&target));
+        let first = target(holder).and_then(|target| known.get(target));
         first.is_some_and(|first| *first < holder)
     }
 
