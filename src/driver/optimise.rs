@@ -87,7 +87,7 @@ pub(super) fn optimise<'data>(
 /// Says that nvlink found no device runtime to leave out of the program that was made.
 fn expected_runtime() -> Diagnostic {
     Diagnostic::fatal(link::LTO_RUNTIME, "expected libcudadevrt object")
-        .help("add -lcudadevrt behind all other libraries, and -L with the toolkit's libraries")
+        .help("add -lcudadevrt after all other libraries, and -L with the toolkit's libraries")
 }
 
 /// Says that the code of LTO-IR stays which nvlink leaves out of a link without LTO-IR of host

@@ -36,7 +36,7 @@ super::behaviours! {
     ];
     /// Line tables and frames, known by their names, lose rows against copies that never were part of the
     /// link; other debug sections keep theirs. Rows against a copy that was replaced go too, but
-    /// only those with addends and those of line tables behind them, and only if its code, or that
+    /// only those with addends and those of line tables after them, and only if its code, or that
     /// of another replaced copy, had relocations.
     LINES_OF_DISCARDED_COPIES = "lines-of-discarded-copies" since (12, 8), shown by [
         "toolkit-12-weak-registers",

@@ -176,10 +176,9 @@ fn unused_alias(module: &Module<'_>, reached: &[bool]) -> Option<Diagnostic> {
     let is_reached = |function| link(function).is_some_and(|link| reached[link.index()]);
     let is_unused = |alias: &FunctionId| {
         let prevails = |function: FunctionId| module.functions[function].fate == Fate::Prevailing;
-        let function = module.aliased(*alias);
-        function.is_some_and(|function| is_reached(function) && prevails(function))
-            && prevails(*alias)
-            && !is_reached(*alias)
+        let is_linked = |function| prevails(function) && is_reached(function);
+        // Few are dead: whose code it is, is asked last.
+        prevails(*alias) && !is_reached(*alias) && module.aliased(*alias).is_some_and(is_linked)
     };
     let alias = module.functions.ids().find(is_unused)?;
     let name = |function| String::from_utf8_lossy(module.function_name(function)).into_owned();

@@ -365,10 +365,10 @@ struct Created<'data> {
     capmerc: bool,
     /// Whether any function of the output is an alias of another.
     has_aliases: bool,
-    /// Which names of dynamic shared memory `-preserve-relocs` shows.
     /// Shared variables that no code refers to, sorted; known with `-preserve-relocs` and without
     /// `-r`.
     unreferenced_shared: Vec<LinkSymbolId>,
+    /// Which names of dynamic shared memory `-preserve-relocs` shows.
     dynamic_names: DynamicNames,
     /// The weak definitions of shared variables that strong ones replaced, where their names show.
     replaced_shared: Vec<(LinkSymbolId, cuweld_ir::SymbolId)>,

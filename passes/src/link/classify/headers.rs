@@ -106,6 +106,7 @@ pub(super) fn is_odd(rows: &Rows<'_, '_>, id: SectionId, section: &Section<'_>) 
         return section.kind != SectionKind::Null;
     }
     let Some(expected) = expected(section) else {
+        // Of other constants only the flags are known.
         let is_constant = section.name.starts_with(b".nv.constant");
         return is_constant && section.flags - BESIDE != SectionFlags::ALLOC;
     };

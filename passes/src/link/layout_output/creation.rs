@@ -92,6 +92,8 @@ struct Replay<'m, 'data> {
     host: &'m HostKernels,
     /// Kernels whose sections of shared memory come at the end [left-out-shared-late].
     late_shared: Vec<(LinkSymbolId, FunctionId)>,
+    /// Whether local symbols of an object come before its others.
+    locals_first: bool,
     /// Symbols of the object at hand that are no functions, whose turn is after those.
     others: Vec<SymbolId>,
     /// Attribute lists of the object at hand, which wait for their turn.
@@ -178,6 +180,7 @@ pub(super) fn replay<'data>(
         ],
         outcomes,
         own_shared,
+        locals_first: creates_locals_first(module),
         others: Vec::new(),
         infos: Vec::new(),
         with_rows: Vec::new(),
@@ -318,11 +321,11 @@ impl<'data> Replay<'_, 'data> {
             options.debug && !options.relocatable && self.module.toolkit.has(rule);
         let module = self.module;
         let is_local = |id: &SymbolId| module.symbols[*id].bind == Binding::LOCAL;
-        let sorts = creates_locals_first(module);
+        let sorts = self.locals_first;
         let symbols = || object.symbols.iter();
         let first = symbols().filter(|id| !sorts || is_local(id));
-        let then = symbols().filter(|id| sorts && !is_local(id));
-        for id in first.chain(then) {
+        let then = sorts.then(symbols).into_iter().flatten();
+        for id in first.chain(then.filter(|id| !is_local(id))) {
             let symbol = &self.module.symbols[id];
             if !symbol.is_function() {
                 self.others.push(id);

@@ -87,7 +87,7 @@ struct Finish<'m, 'data> {
     prototypes: Vec<(LinkSymbolId, &'data [u8])>,
     /// The first section of each name, by offset of the name; made at first need.
     first_named: OnceLock<HashMap<u32, OutId, FixedState>>,
-    /// The first definitions of variables that have several; found at first need.
+    /// The bindings of tentative variables with several definitions; found at first need.
     tentative_bindings: OnceLock<HashMap<LinkSymbolId, Binding, FixedState>>,
 }
 

@@ -6,7 +6,7 @@ use cuweld_elf::align::align_up;
 /// The most bytes at a multiple of which such a variable lies.
 const MOST: u64 = 8;
 
-/// Returns the place in bytes of a variable behind what ends at `end`. Without an alignment its size
+/// Returns the place in bytes of a variable after what ends at `end`. Without an alignment its size
 /// is one.
 pub(super) fn place(end: u64, align: u64, size: u64) -> u64 {
     match align {
