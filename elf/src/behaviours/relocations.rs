@@ -36,7 +36,8 @@ super::behaviours! {
     ];
     /// Line tables and frames, known by their names, lose rows against copies that never were part of the
     /// link; other debug sections keep theirs. Rows against a copy that was replaced go too, but
-    /// only those with addends and those of line tables after them, and only if its code, or that
+    /// only those with addends, or all where the first of the link for such a section has one, and only
+    /// if its code, or that
     /// of another replaced copy, had relocations.
     LINES_OF_DISCARDED_COPIES = "lines-of-discarded-copies" since (12, 8), shown by [
         "toolkit-12-weak-registers",

@@ -3,7 +3,6 @@
 use super::copies;
 use super::copies::FirstDefinitions;
 use super::frames::FramePlaces;
-use super::lines;
 use super::refusal::Refusal;
 use crate::analyses::Meanings;
 use crate::analyses::yields;
@@ -63,8 +62,8 @@ pub(super) struct Facts<'m, 'data> {
     null_symbol: OnceLock<u64>,
     /// Whether shared variables belong to no kernel alone.
     has_shared_slots: OnceLock<bool>,
-    /// The names of line tables that have RELA rows, with the first section of these.
-    rela_targets: OnceLock<HashMap<&'data [u8], SectionId, FixedState>>,
+    /// Whether the first rows of the link for sections of a name are RELA.
+    first_are_rela: OnceLock<HashMap<&'data [u8], bool, FixedState>>,
     /// The shared variables to which rows of an executable with `-preserve-relocs` cannot refer,
     /// sorted [preserved-unreferenced-shared].
     lost_shared: Vec<LinkSymbolId>,
@@ -177,33 +176,30 @@ impl<'m, 'data> Facts<'m, 'data> {
         *self.has_shared_slots.get_or_init(has)
     }
 
-    /// Returns `true` if a section of relocations applies to a line table that has RELA rows before
-    /// it, in this object or an earlier one.
-    pub(super) fn follows_rela(&self, holder: SectionId) -> bool {
+    /// Returns `true` if the first rows of the link for sections of the name that a section of
+    /// relocations applies to are RELA.
+    pub(super) fn begins_with_rela(&self, holder: &Section<'_>) -> bool {
         let module = self.module;
-        let target = |id: SectionId| match module.sections[id].info {
-            SectionInfo::Section(target) if lines::is_line_table(module, target) => {
-                Some(module.sections[target].name)
-            }
+        let target = |section: &Section<'data>| match section.info {
+            SectionInfo::Section(target) => Some(module.sections[target].name),
             _ => None,
         };
         let find = || {
             let mut first = HashMap::default();
-            let holders = module.sections.ids();
-            let counts = |id: &SectionId| {
-                let section = &module.sections[*id];
-                is_rela(section.ty) && module.objects[section.object].state.is_included()
-            };
-            for id in holders.filter(counts) {
-                if let Some(target) = target(id) {
-                    first.entry(target).or_insert(id);
+            for section in module.sections.values() {
+                let is_included = module.objects[section.object].state.is_included();
+                let counts = section.kind == SectionKind::Relocs && is_included;
+                if let Some(target) = target(section).filter(|_| counts) {
+                    first.entry(target).or_insert(is_rela(section.ty));
                 }
             }
             first
         };
-        let known = self.rela_targets.get_or_init(find);
-        let first = target(holder).and_then(|target| known.get(target));
-        first.is_some_and(|first| *first < holder)
+        let known = self.first_are_rela.get_or_init(find);
+        let SectionInfo::Section(patched) = holder.info else {
+            return false;
+        };
+        known.get(module.sections[patched].name) == Some(&true)
     }
 
     /// Returns `true` if rows cannot refer to a shared variable.
@@ -295,7 +291,7 @@ impl<'m, 'data> Facts<'m, 'data> {
             relocated: OnceLock::new(),
             null_symbol: OnceLock::new(),
             has_shared_slots: OnceLock::new(),
-            rela_targets: OnceLock::new(),
+            first_are_rela: OnceLock::new(),
             lost_shared,
             yields: OnceLock::new(),
             has_unified_functions: OnceLock::new(),

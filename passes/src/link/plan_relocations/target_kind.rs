@@ -137,7 +137,7 @@ fn symbol_kind(
         link: &module.link_symbols[link],
     };
     if symbol.is_function() {
-        return named.function((reloc.section, holder), in_line_table);
+        return named.function(holder, in_line_table);
     }
     if symbol.ty.is_header() {
         return named.header(link);
@@ -178,11 +178,7 @@ struct Named<'n, 'm, 'data> {
 }
 
 impl Named<'_, '_, '_> {
-    fn function(
-        &self,
-        (holder_id, holder): (SectionId, &Section<'_>),
-        in_line_table: bool,
-    ) -> Result<TargetKind, Refusal> {
+    fn function(&self, holder: &Section<'_>, in_line_table: bool) -> Result<TargetKind, Refusal> {
         let module = self.module;
         let fate = |function: FunctionId| module.functions[function].fate;
         let is_discarded = |function: &FunctionId| fate(*function).is_non_prevailing();
@@ -194,10 +190,10 @@ impl Named<'_, '_, '_> {
             }
             // Line tables of a copy that never was part of the link lose their rows; other debug
             // sections keep them, pointing at the copy that won. A copy that was replaced loses
-            // them too, but only RELA rows and those after them, and only if its code, or that of
+            // them too, but only RELA rows and all where the first are, and only if its code, or that of
             // another replaced copy, had relocations [lines-of-discarded-copies].
             let loses_rows = self.facts.is_relocated(discarded)
-                && (is_rela(holder.ty) || self.facts.follows_rela(holder_id));
+                && (is_rela(holder.ty) || self.facts.begins_with_rela(holder));
             if !fate(discarded).ever_prevailed() || loses_rows {
                 return Ok(TargetKind::DiscardedCopy);
             }
