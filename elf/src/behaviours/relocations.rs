@@ -36,14 +36,14 @@ super::behaviours! {
     ];
     /// Line tables and frames, known by their names, lose rows against copies that never were part of the
     /// link; other debug sections keep theirs. Rows against a copy that was replaced go too, but
-    /// only those with addends, or all where the first of the link for such a section has one, and only
-    /// if its code, or that
-    /// of another replaced copy, had relocations.
+    /// only those with addends, or all where the first of the link for such a section has one, and
+    /// only if its code, or that of another replaced copy, had relocations.
     LINES_OF_DISCARDED_COPIES = "lines-of-discarded-copies" since (12, 8), shown by [
         "toolkit-12-weak-registers",
         "debug-weak-copies",
         "line-table-of-copies-inlined",
         "line-table-of-copies-inlined-before",
+        "line-table-of-copies-inlined-after",
         "line-table-of-copies-replaced-twice",
         "line-table-of-first-replaced-copy",
         "weak-kernel-dead-replaced",
