@@ -124,6 +124,9 @@ def write(folder):
         rest = [record for code, record in records(cubin(name).contents(".nv.info")) if code != 0x2F]
         save(f"{name}-no-registers", cubin(name).replace(".nv.info", b"".join(rest)))
     save("a90-rows-of-nothing", cubin("a90").set(".rela.text.k", "info", 0))
+    marked = cubin("c90")
+    # Symbol 1 stands for a section; its st_other says shared memory.
+    save("c90-section-flags", marked.header(marked.get(".symtab", "offset") + 24 + 5, b"\x40"))
     save("a90-no-bits", cubin("a90").set(".text.k", "type", 8))
     newer = cubin("table/100")
     versions = [record[:2] + b"\2" + record[3:] if code == 7 else record for code, record in records(newer.contents(".nv.compat"))]

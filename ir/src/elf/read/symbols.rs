@@ -71,11 +71,9 @@ impl<'data> Reader<'_, 'data> {
                 let SymbolPlace::Section(section) = place else {
                     return Err(self.error(table, format!("SECTION symbol {index} has no section")));
                 };
-                if row.value.get() != 0 || row.size.get() != 0 {
-                    return Err(self.error(
-                        table,
-                        format!("SECTION symbol {index} has a value or a size"),
-                    ));
+                if row.value.get() != 0 || row.size.get() != 0 || !row.other().is_empty() {
+                    let what = format!("SECTION symbol {index} has a value, a size or flags");
+                    return Err(self.error(table, what));
                 }
                 if !is_at(
                     names,
