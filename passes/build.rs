@@ -47,7 +47,8 @@ fn write_row(table: &mut String, file: &Path) -> Result<(), Box<dyn Error>> {
     let steps: Option<Vec<(&str, Vec<&str>)>> = steps;
     write!(
         table,
-        "File {{ name: {name:?}, summary: {summary:?}, text: {text:?}, steps: "
+        "File {{ name: {name:?}, summary: {summary:?}, text: {text:?}, when: &{:?}, steps: ",
+        conditions(pipeline).ok_or("conditions that are no texts")?
     )?;
     match steps {
         None => table.push_str("None"),
@@ -63,20 +64,22 @@ fn write_row(table: &mut String, file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Returns the conditions of a step or file, if they are texts.
+fn conditions<'text>(table: &'text DeTable<'_>) -> Option<Vec<&'text str>> {
+    match table.get("when").map(|value| value.get_ref()) {
+        None => Some(Vec::new()),
+        Some(DeValue::Array(facts)) => facts.iter().map(|fact| fact.get_ref().as_str()).collect(),
+        Some(_) => None,
+    }
+}
+
 /// Returns the pass of a step and its conditions, if it has nothing else.
 fn step<'text>(step: &'text DeValue<'_>) -> Option<(&'text str, Vec<&'text str>)> {
     let DeValue::Table(step) = step else {
         return None;
     };
     let pass = step.get("use")?.get_ref().as_str()?;
-    let when = match step.get("when").map(|value| value.get_ref()) {
-        None => Vec::new(),
-        Some(DeValue::Array(facts)) => facts
-            .iter()
-            .map(|fact| fact.get_ref().as_str())
-            .collect::<Option<_>>()?,
-        Some(_) => return None,
-    };
+    let when = conditions(step)?;
     let known = 1 + usize::from(step.get("when").is_some());
     (step.len() == known).then_some((pass, when))
 }

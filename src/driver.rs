@@ -13,7 +13,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::codes::usage;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
@@ -65,6 +67,9 @@ pub struct LinkOutcome<'data> {
     pub output: Option<LinkedFile<'data>>,
     /// What the file of `--register-link-binaries` holds, if asked for; `None` after a fatal error.
     pub registration: Option<String>,
+    /// Whether nvlink leaves such a file as it is if there is one: with `-dlto` and the device
+    /// runtime (deviation D30).
+    pub leaves_registration: bool,
     /// Runs of the compiler, in the order of the inputs; none if the link failed fatally.
     pub compile_times: Vec<CompileTime>,
 }
@@ -154,6 +159,7 @@ pub fn link<'data>(
     let nothing = Ok(LinkOutcome {
         output: None,
         registration: None,
+        leaves_registration: false,
         compile_times: Vec::new(),
     });
     let facts = Facts::new(request.discover.target, &request.options);
@@ -165,6 +171,12 @@ pub fn link<'data>(
             return nothing;
         }
     };
+    let run = request.controls.selection.run_options(None);
+    if let Err(error) = manager.check(&run, Phase::Lowered) {
+        let message = format!("cuweld: {error}");
+        reporter.report(&Diagnostic::fatal(usage::PIPELINE, message))?;
+        return nothing;
+    }
     let mut steps = manager.pipeline().steps().iter();
     let is_checked = steps.any(|step| step.pass.info().name == CheckObjects.info().name);
     let mut found = {
@@ -172,6 +184,8 @@ pub fn link<'data>(
         find_inputs(request, is_checked, input_arena, arena)
     };
     tracing::info!(inputs = found.discovered.inputs.len(), "inputs are found");
+    let mut inputs = found.discovered.inputs.iter();
+    let leaves_registration = request.discover.lto && inputs.any(|input| input.system_library);
     let mut times = Vec::new();
     if request.discover.lto {
         let job = (request, &mut times);
@@ -184,7 +198,10 @@ pub fn link<'data>(
         )? {
             Optimisation::Failed => return nothing,
             Optimisation::Output(output) => {
-                return Ok(program(request, &found.discovered, output, times));
+                return Ok(LinkOutcome {
+                    leaves_registration,
+                    ..program(request, &found.discovered, output, times)
+                });
             }
             Optimisation::Linked => {}
         }
@@ -235,6 +252,7 @@ pub fn link<'data>(
     }
     Ok(LinkOutcome {
         registration,
+        leaves_registration,
         compile_times: times,
         output: output.filter(|_| !reporter.failed()),
     })
@@ -443,6 +461,7 @@ fn program(
     LinkOutcome {
         registration: (!request.compile.lto.emit_ptx).then(registration),
         output: Some(LinkedFile::Image(output)),
+        leaves_registration: false,
         compile_times,
     }
 }

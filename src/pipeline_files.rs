@@ -59,11 +59,20 @@ pub fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
 
 /// Makes the diagnostic of a pipeline that cannot run.
 pub fn refused(error: PipelineError) -> Diagnostic {
+    let rendered = error.render();
+    // The message says what the title, the place and the help say.
+    let is_excerpt = |line: &&str| !line.trim_start().starts_with("= help");
+    let lines = rendered.lines().skip(2).take_while(is_excerpt);
+    let mut notes: Vec<String> = lines.map(str::to_owned).collect();
+    notes.truncate(EXCERPT);
     Diagnostic {
-        notes: error.render().lines().map(str::to_owned).collect(),
+        notes,
         ..Diagnostic::fatal(usage::PIPELINE, format!("cuweld: {error}"))
     }
 }
+
+/// How many lines show a place: an empty one, the text, and a mark.
+const EXCERPT: usize = 3;
 
 /// Returns the files that a pipeline names: those it includes, and those that options of its passes
 /// speak of. Of a command these are the words that are paths of files; programs of the system are

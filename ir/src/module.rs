@@ -55,6 +55,8 @@ pub enum Phase {
     Live,
     /// Attribute lists, compatibility records and notes are merged.
     Merged,
+    /// Kernels of an executable have what all that they reach needs.
+    Propagated,
     /// Every value that a relocation can need is final.
     Placed,
     /// It is known what becomes of each relocation.
@@ -71,13 +73,14 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in order.
-    pub const ALL: [Phase; 12] = [
+    pub const ALL: [Phase; 13] = [
         Phase::Lowered,
         Phase::Classified,
         Phase::Selected,
         Phase::Resolved,
         Phase::Live,
         Phase::Merged,
+        Phase::Propagated,
         Phase::Placed,
         Phase::Planned,
         Phase::LaidOut,
@@ -95,6 +98,7 @@ impl Phase {
             Phase::Resolved => "resolved",
             Phase::Live => "live",
             Phase::Merged => "merged",
+            Phase::Propagated => "propagated",
             Phase::Placed => "placed",
             Phase::Planned => "planned",
             Phase::LaidOut => "laid-out",

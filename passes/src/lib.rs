@@ -36,5 +36,5 @@ pub use pass::Pass;
 pub use pass::PassCx;
 pub use pass::PassError;
 pub use pass::PassInfo;
-pub use pass::Refused;
+pub use pass::Required;
 pub use pass::Statistics;

@@ -1,6 +1,5 @@
 //! What a pass is.
 
-use bitflags::bitflags;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
 use cuweld_diagnostics::codes::unsupported;
@@ -12,6 +11,8 @@ use thiserror::Error;
 use crate::analyses::Analyses;
 use crate::analyses::Preserved;
 use crate::options::OptionInfo;
+use crate::pipeline::FactInfo;
+use crate::pipeline::Facts;
 use crate::threads::Threads;
 
 /// A step of a link that reads and changes a module.
@@ -52,10 +53,13 @@ pub struct PassInfo {
     pub establishes: Option<Phase>,
     /// The phase at which the pass comes too late, if there is one.
     pub before: Option<Phase>,
-    /// The outputs for which the pass refuses to run.
-    pub refuses: Refused,
-    /// Whether the link may be wrong without the pass although it establishes no phase.
-    pub required: bool,
+    /// The facts of a link ([`Facts::ALL`]) with which the pass refuses to run.
+    pub refuses: &'static [&'static str],
+    /// The links that may be wrong without the pass although it establishes no phase.
+    pub required: Required,
+    /// Whether a pipeline may have the pass once only. One that establishes a phase never has it
+    /// twice.
+    pub once: bool,
     /// Whether the pass only reports on the module. Such passes run, if their phase was reached,
     /// even after a pass has stopped the link because of errors that are not fatal: nvlink goes on.
     pub reports: bool,
@@ -66,14 +70,28 @@ pub struct PassInfo {
     pub preserves: Preserved,
 }
 
-bitflags! {
-    /// Outputs for which a pass refuses to run.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Refused: u8 {
-        /// Objects that hold Mercury beside SASS.
-        const MERCURY = 1;
-        /// Relocatable output, which a later link may refer to.
-        const RELOCATABLE = 2;
+/// The links that write a file for which a pass has to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Required {
+    /// None.
+    No,
+    /// All.
+    Always,
+    /// Those for which a fact ([`Facts::ALL`]) holds.
+    If(&'static str),
+    /// Those for which a fact does not hold.
+    Unless(&'static str),
+}
+
+impl Required {
+    /// Returns `true` if a link with these facts needs the pass.
+    pub(crate) fn holds(self, facts: Facts) -> bool {
+        match self {
+            Required::No => false,
+            Required::Always => true,
+            Required::If(fact) => facts.holds(fact) == Some(true),
+            Required::Unless(fact) => facts.holds(fact) == Some(false),
+        }
     }
 }
 
@@ -87,8 +105,9 @@ impl PassInfo {
         requires: Phase::Lowered,
         establishes: None,
         before: None,
-        refuses: Refused::empty(),
-        required: false,
+        refuses: &[],
+        required: Required::No,
+        once: false,
         reports: false,
         writes_plan: false,
         preserves: Preserved::Only(&[]),
@@ -96,7 +115,7 @@ impl PassInfo {
 
     /// Returns `true` if the link is right without the pass, so that a bisection may leave it out.
     pub fn is_optional(&self) -> bool {
-        self.establishes.is_none() && !self.required
+        self.establishes.is_none() && self.required == Required::No
     }
 
     /// Returns the documentation as Markdown.
@@ -108,18 +127,19 @@ impl PassInfo {
         }
     }
 
-    /// Says why the pass cannot run on this module, if its declaration rules that out.
+    /// Returns the fact of a link with which the pass refuses to run.
+    pub(crate) fn refused_fact(&self, facts: Facts) -> Option<&'static FactInfo> {
+        let refused = |info: &&FactInfo| self.refuses.contains(&info.name);
+        let mut refused = Facts::ALL.iter().filter(refused);
+        refused.find(|info| facts.holds(info.name) == Some(true))
+    }
+
+    /// Says why the pass cannot run on this module, if its declaration rules that out: the pipeline
+    /// may have been resolved for another link.
     pub(crate) fn refusal(&self, module: &Module<'_>) -> Option<Diagnostic> {
-        let what = if self.before.is_some_and(|phase| module.phase >= phase) {
-            &format!("the module is '{}' already", module.phase.name())
-        } else if self.refuses.contains(Refused::MERCURY) && module.target.is_mercury() {
-            "objects for sm_100 and up"
-        } else if self.refuses.contains(Refused::RELOCATABLE) && module.options.relocatable {
-            "relocatable output, which a later link may refer to"
-        } else {
-            return None;
-        };
-        Some(self.refused(what))
+        let facts = Facts::new(module.target, &module.options);
+        let fact = self.refused_fact(facts)?;
+        Some(self.refused(fact.doc))
     }
 
     /// Makes the diagnostic of a pass that cannot do something soundly.

@@ -115,9 +115,12 @@ fn outcome(input: &str, passes: &str) -> Result<String, Failed> {
         ..Controls::default()
     };
     let facts = Facts::new(module.target, &module.options);
-    let manager = controls
-        .manager(facts, module.phase)
-        .map_err(|diagnostic| diagnostic.notes.join("\n"))?;
+    let commented = |text: &str| text.lines().map(|line| format!("; {line}\n")).collect();
+    let manager = match controls.manager(facts, module.phase) {
+        Ok(manager) => manager,
+        // The passes are in no order that works, or not for this link.
+        Err(refused) => return Ok(commented(&refused.message)),
+    };
     let mut messages = Vec::new();
     let mut reporter = Reporter::new(&mut messages, Style::Native);
     run_pipeline(
@@ -129,10 +132,7 @@ fn outcome(input: &str, passes: &str) -> Result<String, Failed> {
         &mut reporter,
     )?;
     let failed = reporter.failed();
-    let mut found: String = String::from_utf8_lossy(&messages)
-        .lines()
-        .map(|line| format!("; {line}\n"))
-        .collect();
+    let mut found: String = commented(&String::from_utf8_lossy(&messages));
     if !failed {
         sound(&module, "after")?;
         let after = text::print(&module, DumpBytes::Full);

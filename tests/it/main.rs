@@ -26,6 +26,7 @@ mod messages;
 mod opened_files;
 mod opt;
 mod opt_in;
+mod pass_orders;
 mod programs;
 mod registration;
 mod repro;

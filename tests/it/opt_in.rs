@@ -25,15 +25,15 @@ struct With<'a> {
 impl With<'_> {
     fn passes(self) -> String {
         let steps = [
-            "classify",
+            "check-objects,classify",
             self.classified,
             "select-objects,symbol-resolve",
             self.resolved,
             "callgraph-dce",
             self.live,
-            "merge-metadata,propagate-resources,place-memory,constant-bank-dedup,check-undefined,plan-relocations",
+            "merge-metadata,propagate-resources,place-memory,constant-bank-dedup,check-undefined,plan-relocations,check-limits",
             self.planned,
-            "layout-output,relocate,emit,self-check",
+            "layout-output,relocate,check-link,emit,self-check",
         ];
         let steps: Vec<&str> = steps.into_iter().filter(|step| !step.is_empty()).collect();
         steps.join(",")
@@ -332,9 +332,9 @@ fn internal_names_meet_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let relocatable = |resolved: &str, out: &str| {
         let steps = [
-            "classify,select-objects,symbol-resolve",
+            "check-objects,classify,select-objects,symbol-resolve",
             resolved,
-            "callgraph-dce,merge-metadata,place-memory,plan-relocations,layout-output,relocate,emit",
+            "callgraph-dce,merge-metadata,propagate-resources,place-memory,plan-relocations,layout-output,relocate,check-limits,check-link,emit",
         ];
         let steps: Vec<&str> = steps.into_iter().filter(|step| !step.is_empty()).collect();
         let inputs = ["a.cubin", "b.cubin"].map(|name| format!("{INPUTS}/{name}"));

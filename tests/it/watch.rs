@@ -230,7 +230,7 @@ fn bisection_finds_the_pass() {
         )
     };
     let pipeline = format!(
-        "name = 'p'\n[[pass]]\nuse = 'classify'\n{}{}{}{rest}",
+        "name = 'p'\n[[pass]]\nuse = 'check-objects'\n[[pass]]\nuse = 'classify'\n{}{}{}{rest}",
         exec("s/none/none/"),
         exec("/REGCOUNT/s/[0-9]*$/77/"),
         exec("s/nothing/nothing/"),
@@ -253,13 +253,13 @@ fn bisection_finds_the_pass() {
     let (code, said) = bisect(&["--command", command]);
     assert!(
         said.starts_with(
-            "step 3 'exec' is the first after which the check fails\n--bisect-limit=2 "
+            "step 4 'exec' is the first after which the check fails\n--bisect-limit=2 "
         ),
         "{said}"
     );
     assert_eq!(code, Some(0));
     let (code, said) = bisect(&["--on=module", "--command", "! grep -q 'REGCOUNT.* 77$'"]);
-    assert!(said.starts_with("step 3 'exec' is the first"), "{said}");
+    assert!(said.starts_with("step 4 'exec' is the first"), "{said}");
     assert_eq!(code, Some(0));
     let (code, said) = bisect(&["--command", "true"]);
     assert!(said.contains("there is nothing to find"), "{said}");

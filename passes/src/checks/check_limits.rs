@@ -31,6 +31,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::pass::Required;
 
 /// The order of messages while nvlink shows the call graph.
 pub(crate) mod order {
@@ -69,7 +70,9 @@ impl Pass for CheckLimits {
             summary: "Report kernels with too few registers, too little stack or no reserved memory for what they call",
             doc: include_str!("check_limits.rs"),
             requires: Phase::Live,
-            required: true,
+            before: Some(Phase::Emitted),
+            required: Required::Always,
+            once: true,
             reports: true,
             preserves: Preserved::All,
             ..PassInfo::DEFAULT

@@ -58,6 +58,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::pass::Required;
 use crate::threads::Work;
 
 /// The `check-link` pass.
@@ -71,7 +72,8 @@ impl Pass for CheckLink {
             summary: "Prove that what stays refers to nothing that goes, and that kernels have what they reach",
             doc: include_str!("check_link.rs"),
             requires: Phase::Planned,
-            required: true,
+            before: Some(Phase::Emitted),
+            required: Required::Always,
             preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }

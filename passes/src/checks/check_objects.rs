@@ -4,7 +4,7 @@
 //! What an object's header, notes and `.nv.compat` say is compared with the target and with the
 //! objects before it: after an EWP object, all have to be of the current toolkit
 //! [whole-program-lock]; after one with Mercury, SASS is judged as Mercury is. Executables are
-//! passed over: they take no part. A pipeline without this pass links whatever could be read.
+//! passed over: they take no part.
 //!
 //! nvlink judges an object as it reads it. What is said of one therefore comes before what is said
 //! of later inputs, and the first that may not be linked ends the link.
@@ -43,6 +43,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::pass::Required;
 use crate::threads::Work;
 
 /// The `check-objects` pass.
@@ -56,7 +57,8 @@ impl Pass for CheckObjects {
             summary: "Refuse objects of another architecture, or of a toolkit that is not linked",
             doc: include_str!("check_objects.rs"),
             requires: Phase::Lowered,
-            required: true,
+            before: Some(Phase::Classified),
+            required: Required::Always,
             preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }

@@ -26,6 +26,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::pass::Required;
 
 /// Returns `true` if an undefined symbol needs a definition.
 fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
@@ -56,7 +57,9 @@ impl Pass for CheckUndefined {
             summary: "Report what is kept and defined nowhere",
             doc: include_str!("check_undefined.rs"),
             requires: Phase::Live,
-            required: true,
+            before: Some(Phase::Emitted),
+            required: Required::Unless("relocatable"),
+            once: true,
             reports: true,
             preserves: Preserved::All,
             ..PassInfo::DEFAULT

@@ -72,6 +72,8 @@ impl Pass for ConstantBankDedup {
             doc: include_str!("constant_bank_dedup.rs"),
             options: OPTIONS,
             requires: Phase::Placed,
+            before: Some(Phase::Planned),
+            once: true,
             preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }

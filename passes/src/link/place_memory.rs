@@ -69,7 +69,7 @@ impl Pass for PlaceMemory {
             name: "place-memory",
             summary: "Place data, constants and shared variables",
             doc: include_str!("place_memory.rs"),
-            requires: Phase::Merged,
+            requires: Phase::Propagated,
             establishes: Some(Phase::Placed),
             preserves: Preserved::All,
             ..PassInfo::DEFAULT

@@ -67,7 +67,7 @@ impl Pass for PropagateResources {
             summary: "Give kernels the registers, barriers, stack and externs of what they reach",
             doc: include_str!("propagate_resources.rs"),
             requires: Phase::Merged,
-            required: true,
+            establishes: Some(Phase::Propagated),
             preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }

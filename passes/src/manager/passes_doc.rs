@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use cuweld_elf::behaviours;
 
 use crate::pass::PassInfo;
+use crate::pass::Required;
 use crate::registry::Registry;
 
 /// Returns the reference of all passes, as Markdown.
@@ -56,6 +57,7 @@ fn section(out: &mut String, info: &PassInfo) {
         info.name,
         info.summary.trim_end_matches('.')
     );
+    out.push_str(&place(info));
     let doc = info.documentation();
     if !doc.is_empty() {
         let _ = writeln!(out, "\n{doc}");
@@ -67,6 +69,35 @@ fn section(out: &mut String, info: &PassInfo) {
     for option in info.options {
         let (name, ty, default, doc) = (option.name, option.ty, option.default, option.doc);
         let _ = writeln!(out, "| `{name}` | {ty} | `{default}` | {doc} |");
+    }
+}
+
+/// Returns where in a pipeline, and in which links, a pass may stand and has to.
+fn place(info: &PassInfo) -> String {
+    let mut rules = Vec::new();
+    if let Some(before) = info.before {
+        rules.push(format!("It runs before phase `{}`", before.name()));
+    }
+    if info.once {
+        rules.push("It runs once".to_owned());
+    }
+    let needs = match info.required {
+        Required::No => None,
+        Required::Always => Some(String::new()),
+        Required::If(fact) => Some(format!(" if `{fact}` holds")),
+        Required::Unless(fact) => Some(format!(" unless `{fact}` holds")),
+    };
+    if let Some(condition) = needs {
+        rules.push(format!(
+            "A link that writes a file has to have it{condition}"
+        ));
+    }
+    for fact in info.refuses {
+        rules.push(format!("It does not run if `{fact}` holds"));
+    }
+    match rules.is_empty() {
+        true => String::new(),
+        false => format!("\n{}.\n", rules.join(". ")),
     }
 }
 

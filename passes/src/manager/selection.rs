@@ -6,13 +6,18 @@ use std::str::FromStr;
 use cuweld_ir::Phase;
 use thiserror::Error;
 
+use crate::pipeline::LeftOut;
 use crate::pipeline::PhaseError;
 use crate::pipeline::Provider;
 use crate::pipeline::Resolved;
 use crate::pipeline::ResolvedStep;
 use crate::pipeline::Walls;
 use crate::pipeline::check_step;
+use crate::pipeline::writes_link;
 use crate::suggest;
+
+/// Why a step is left out that the options say to skip.
+const SKIPPED: &str = "it is skipped";
 
 /// Names a step of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,8 +180,7 @@ impl Selection {
         let mut walls = Walls::new(pipeline.start());
         for (number, step) in numbered(pipeline).take(self.start) {
             if !self.skip.contains(&number) {
-                let info = step.pass.info();
-                walls.pass(info.name, info.establishes);
+                walls.pass(&step.pass.info(), number);
             }
         }
         if walls.reached != phase {
@@ -201,11 +205,18 @@ impl Selection {
                 });
                 left_out.map_or(Provider::Unknown, |(_, step)| Provider::LeftOut {
                     pass: step.pass.info().name,
-                    why: "it is skipped".to_owned(),
+                    why: SKIPPED.to_owned(),
                 })
             };
-            let phases = (info.requires, info.establishes);
-            check_step(&mut walls, (info.name, number), phases, provider)?;
+            check_step(&mut walls, &info, number, provider)?;
+        }
+        let mut skipped = numbered(pipeline).filter(|(number, _)| self.skip.contains(number));
+        if writes_link(phase, walls.reached)
+            && let Some((_, step)) = skipped.find(|(_, step)| step.required)
+        {
+            let pass = step.pass.info().name;
+            let missing = LeftOut::Because(SKIPPED.to_owned());
+            return Err(PhaseError::Needed { pass, missing }.into());
         }
         Ok(())
     }

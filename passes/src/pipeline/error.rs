@@ -75,6 +75,24 @@ pub enum PipelineErrorKind {
         /// What is wrong.
         error: OptionError,
     },
+    /// The pipeline is for other links.
+    #[error("pipeline '{pipeline}' is {} links where {fact}", if *.negated { "not for" } else { "for" })]
+    OtherLink {
+        /// Name of the pipeline.
+        pipeline: String,
+        /// Whether its condition is that the fact does not hold.
+        negated: bool,
+        /// When the fact of its condition holds.
+        fact: &'static str,
+    },
+    /// A pass refuses to run in this link.
+    #[error("pass '{pass}' is not for links where {fact}")]
+    RefusedFact {
+        /// The pass.
+        pass: &'static str,
+        /// When the fact holds with which it refuses to run.
+        fact: &'static str,
+    },
     /// The passes are in an order that does not work.
     #[error(transparent)]
     Phase(PhaseError),

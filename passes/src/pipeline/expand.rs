@@ -32,11 +32,23 @@ pub(super) struct Expanded {
     pub via: Vec<String>,
 }
 
+/// A condition of a pipeline itself: it is for links where that holds.
+pub(super) struct Want {
+    /// Name of the pipeline.
+    pub pipeline: String,
+    /// The condition, with its text.
+    pub condition: (Condition, usize),
+    /// Conditions of the includes around it, each with its text.
+    pub when: Vec<(Condition, usize)>,
+}
+
 /// A pipeline without includes.
 #[derive(Default)]
 pub(super) struct Expansion {
     /// Its steps.
     pub steps: Vec<Expanded>,
+    /// What pipelines want of the link.
+    pub wants: Vec<Want>,
     /// The texts that steps come from.
     pub sources: Vec<Option<Source>>,
 }
@@ -71,6 +83,13 @@ fn walk(
 ) -> Result<(), PipelineError> {
     let text = expansion.sources.len();
     expansion.sources.push(pipeline.source.clone());
+    expansion
+        .wants
+        .extend(pipeline.when.iter().map(|condition| Want {
+            pipeline: pipeline.name.clone(),
+            condition: (condition.clone(), text),
+            when: outer.to_vec(),
+        }));
     for step in &pipeline.steps {
         let mut when = outer.to_vec();
         when.extend(step.when.iter().map(|condition| (condition.clone(), text)));

@@ -86,6 +86,12 @@ impl Facts {
         Some(self.0 >> index & 1 != 0)
     }
 
+    /// Returns when a fact holds; nothing if there is no such fact.
+    pub(crate) fn doc(name: &str) -> &'static str {
+        let info = Self::ALL.iter().find(|info| info.name == name);
+        info.map_or("", |info| info.doc)
+    }
+
     /// Returns the fact that a mistyped name was meant to be.
     pub fn suggest(name: &str) -> Option<&'static str> {
         suggest::nearest(name, Self::ALL.iter().map(|info| info.name))

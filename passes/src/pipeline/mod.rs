@@ -3,8 +3,9 @@
 //! A [`Pipeline`] is what a file ([`toml_form`]) or a command line ([`text_form`]) says: steps that
 //! name passes or include other pipelines, with options and conditions. [`resolve()`] turns it into
 //! passes ready to run and refuses everything that is wrong with it before any input is read:
-//! names, options, conditions, cycles of includes, and an order in which a pass comes before the
-//! phase that it requires.
+//! names, options, conditions, cycles of includes, an order in which a pass comes before the phase
+//! that it requires or after the one before which it has to run, a pass that is missing, and a
+//! pipeline or a pass that is for other links.
 
 mod error;
 mod expand;
@@ -27,6 +28,7 @@ pub use model::Place;
 pub use model::Setting;
 pub use model::Source;
 pub use model::Step;
+pub use phases::LeftOut;
 pub use phases::PhaseError;
 pub use phases::Provider;
 pub(crate) use phases::Walls;
@@ -34,6 +36,7 @@ pub(crate) use phases::check_step;
 pub use resolve::Resolved;
 pub use resolve::ResolvedStep;
 pub use resolve::resolve;
+pub(crate) use resolve::writes_link;
 pub use source::Embedded;
 pub use source::PipelineSource;
 

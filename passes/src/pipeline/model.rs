@@ -13,6 +13,8 @@ pub struct Pipeline {
     pub name: String,
     /// One line that says what it is for; may be empty.
     pub summary: String,
+    /// What holds for the links that it is for.
+    pub when: Vec<Condition>,
     /// What it does, in order.
     pub steps: Vec<Step>,
     /// What it was read from, for messages.
@@ -21,7 +23,8 @@ pub struct Pipeline {
 
 impl PartialEq for Pipeline {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.summary == other.summary && self.steps == other.steps
+        let says = |it: &Self| (it.name.clone(), it.summary.clone(), it.when.clone());
+        says(self) == says(other) && self.steps == other.steps
     }
 }
 

@@ -3,6 +3,8 @@
 use cuweld_ir::Phase;
 use thiserror::Error;
 
+use crate::pass::PassInfo;
+
 /// Why an order of passes does not work.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PhaseError {
@@ -36,6 +38,49 @@ pub enum PhaseError {
         /// The pass that reached it.
         last: Option<&'static str>,
     },
+    /// A pass comes too late.
+    #[error("pass '{pass}' (step {step}) has to run before phase '{}', but {} the module is already '{}'", .before.name(), after(*.last), .reached.name())]
+    Late {
+        /// The pass.
+        pass: &'static str,
+        /// Its step.
+        step: usize,
+        /// The phase at which it is too late.
+        before: Phase,
+        /// What is reached at its place.
+        reached: Phase,
+        /// The pass that reached it.
+        last: Option<&'static str>,
+    },
+    /// A pass comes again that may run once.
+    #[error("pass '{pass}' (step {step}) runs once, and was step {first}")]
+    Again {
+        /// The pass.
+        pass: &'static str,
+        /// Its step.
+        step: usize,
+        /// Its first step.
+        first: usize,
+    },
+    /// A pass is missing without which the file may be wrong.
+    #[error("pass '{pass}', without which the file may be wrong, is {missing}")]
+    Needed {
+        /// The pass.
+        pass: &'static str,
+        /// Why it does not run.
+        missing: LeftOut,
+    },
+}
+
+/// Why a pass does not run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LeftOut {
+    /// A condition does not hold, or it is to be skipped.
+    #[error("left out: {0}")]
+    Because(String),
+    /// The pipeline lacks it.
+    #[error("not in the pipeline")]
+    Absent,
 }
 
 fn after(last: Option<&'static str>) -> String {
@@ -89,12 +134,14 @@ impl std::fmt::Display for Provider {
 }
 
 /// How far the walls have come while going along a pipeline.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Walls {
     /// The phase that is reached.
     pub reached: Phase,
     /// The pass that reached it.
     pub last: Option<&'static str>,
+    /// The passes that run once, with their steps.
+    once: Vec<(&'static str, usize)>,
 }
 
 impl Walls {
@@ -103,16 +150,17 @@ impl Walls {
         Walls {
             reached: start,
             last: None,
+            once: Vec::new(),
         }
     }
 
     /// Goes past a pass.
-    pub fn pass(&mut self, name: &'static str, establishes: Option<Phase>) {
-        if let Some(phase) = establishes {
-            *self = Walls {
-                reached: phase,
-                last: Some(name),
-            };
+    pub fn pass(&mut self, info: &PassInfo, step: usize) {
+        if let Some(phase) = info.establishes {
+            (self.reached, self.last) = (phase, Some(info.name));
+        }
+        if info.once {
+            self.once.push((info.name, step));
         }
     }
 }
@@ -120,11 +168,12 @@ impl Walls {
 /// Checks one step and goes past it. `provider` is asked what establishes a missing phase.
 pub(crate) fn check_step(
     walls: &mut Walls,
-    (pass, step): (&'static str, usize),
-    (requires, establishes): (Phase, Option<Phase>),
+    info: &PassInfo,
+    step: usize,
     provider: impl FnOnce(Phase) -> Provider,
 ) -> Result<(), PhaseError> {
-    let Walls { reached, last } = *walls;
+    let &mut Walls { reached, last, .. } = walls;
+    let (pass, requires) = (info.name, info.requires);
     if requires > reached {
         let provider = provider(requires);
         return Err(PhaseError::Missing {
@@ -136,7 +185,7 @@ pub(crate) fn check_step(
             provider,
         });
     }
-    if let Some(establishes) = establishes.filter(|phase| *phase <= reached) {
+    if let Some(establishes) = info.establishes.filter(|phase| *phase <= reached) {
         return Err(PhaseError::Backward {
             pass,
             step,
@@ -145,6 +194,19 @@ pub(crate) fn check_step(
             last,
         });
     }
-    walls.pass(pass, establishes);
+    if let Some(before) = info.before.filter(|phase| *phase <= reached) {
+        return Err(PhaseError::Late {
+            pass,
+            step,
+            before,
+            reached,
+            last,
+        });
+    }
+    if let Some((_, first)) = walls.once.iter().find(|(name, _)| *name == pass) {
+        let first = *first;
+        return Err(PhaseError::Again { pass, step, first });
+    }
+    walls.pass(info, step);
     Ok(())
 }

@@ -6,14 +6,18 @@ use cuweld_ir::Phase;
 
 use super::error::PipelineError;
 use super::error::PipelineErrorKind;
+use super::expand::Expansion;
 use super::expand::expand;
 use super::facts::Facts;
 use super::model::Action;
+use super::model::Condition;
 use super::model::Pipeline;
 use super::model::Place;
 use super::model::Setting;
 use super::model::Step;
 use super::model::pass_options;
+use super::phases::LeftOut;
+use super::phases::PhaseError;
 use super::phases::Provider;
 use super::phases::Walls;
 use super::phases::check_step;
@@ -40,6 +44,8 @@ pub struct ResolvedStep {
     pub options: Vec<Setting>,
     /// Names of the included pipelines that it comes from, outermost first.
     pub via: Vec<String>,
+    /// Whether the link may be wrong without it.
+    pub required: bool,
 }
 
 impl fmt::Debug for ResolvedStep {
@@ -86,6 +92,7 @@ impl Resolved {
         Pipeline {
             name: self.name.clone(),
             summary: self.summary.clone(),
+            when: Vec::new(),
             steps: steps.collect(),
             source: None,
         }
@@ -102,6 +109,7 @@ pub fn resolve(
     start: Phase,
 ) -> Result<Resolved, PipelineError> {
     let expansion = expand(pipeline, source)?;
+    check_wants(&expansion, facts)?;
     // Each step with the reason why it is left out, if it is. Phases are those of the pass that was
     // made: options may move them.
     let mut found: Vec<(PassInfo, Option<String>)> = Vec::with_capacity(expansion.steps.len());
@@ -116,23 +124,8 @@ pub fn resolve(
             };
             return Err(PipelineError::new(kind, text, &step.place));
         };
-        let mut left_out = None;
-        for (condition, source) in &step.when {
-            let Some(holds) = facts.holds(&condition.fact) else {
-                let kind = PipelineErrorKind::UnknownFact {
-                    name: condition.fact.clone(),
-                    suggestion: Facts::suggest(&condition.fact),
-                };
-                return Err(PipelineError::new(
-                    kind,
-                    expansion.source(*source),
-                    &condition.place,
-                ));
-            };
-            if holds == condition.negated && left_out.is_none() {
-                left_out = Some(format!("'{condition}' does not hold"));
-            }
-        }
+        let unmet = first_unmet(&expansion, facts, &step.when)?;
+        let left_out = unmet.map(|condition| format!("'{condition}' does not hold"));
         let pass = known.make(&pass_options(&step.options)).map_err(|error| {
             let named = step
                 .options
@@ -147,8 +140,12 @@ pub fn resolve(
         })?;
         found.push((pass.info(), left_out.clone()));
         if left_out.is_none() {
-            let (options, via) = (step.options.clone(), step.via.clone());
-            steps.push(ResolvedStep { pass, options, via });
+            steps.push(ResolvedStep {
+                options: step.options.clone(),
+                via: step.via.clone(),
+                required: pass.info().required.holds(facts),
+                pass,
+            });
         }
     }
     let mut walls = Walls::new(start);
@@ -159,18 +156,29 @@ pub fn resolve(
         }
         number += 1;
         let provider = |missing| provider(&found, index, number, missing, registry);
-        check_step(
-            &mut walls,
-            (info.name, number),
-            (info.requires, info.establishes),
-            provider,
-        )
-        .map_err(|error| {
+        let refused = |kind| {
             let step = expansion.steps.get(index);
             let text = step.and_then(|step| expansion.source(step.source));
             let place = step.map(|step| step.place.clone()).unwrap_or_default();
-            PipelineError::new(PipelineErrorKind::Phase(error), text, &place)
-        })?;
+            PipelineError::new(kind, text, &place)
+        };
+        check_step(&mut walls, info, number, provider)
+            .map_err(|error| refused(PipelineErrorKind::Phase(error)))?;
+        if let Some(fact) = info.refused_fact(facts) {
+            return Err(refused(PipelineErrorKind::RefusedFact {
+                pass: info.name,
+                fact: fact.doc,
+            }));
+        }
+    }
+    if writes_link(start, walls.reached)
+        && let Some(error) = needed(&found, registry, facts)
+    {
+        return Err(PipelineError::new(
+            PipelineErrorKind::Phase(error),
+            None,
+            &Place::default(),
+        ));
     }
     Ok(Resolved {
         name: pipeline.name.clone(),
@@ -178,6 +186,75 @@ pub fn resolve(
         start,
         end: walls.reached,
         steps,
+    })
+}
+
+/// Refuses a pipeline that is for other links.
+fn check_wants(expansion: &Expansion, facts: Facts) -> Result<(), PipelineError> {
+    for want in &expansion.wants {
+        let is_left_out = first_unmet(expansion, facts, &want.when)?.is_some();
+        let own = std::slice::from_ref(&want.condition);
+        if let Some(condition) = first_unmet(expansion, facts, own)?
+            && !is_left_out
+        {
+            let kind = PipelineErrorKind::OtherLink {
+                pipeline: want.pipeline.clone(),
+                negated: condition.negated,
+                fact: Facts::doc(&condition.fact),
+            };
+            let text = expansion.source(want.condition.1);
+            return Err(PipelineError::new(kind, text, &condition.place));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the first of these conditions, each with its text, that does not hold. Refuses one that
+/// names no fact, wherever it stands.
+fn first_unmet<'c>(
+    expansion: &Expansion,
+    facts: Facts,
+    conditions: &'c [(Condition, usize)],
+) -> Result<Option<&'c Condition>, PipelineError> {
+    let mut unmet = None;
+    for (condition, text) in conditions {
+        let Some(holds) = facts.holds(&condition.fact) else {
+            let kind = PipelineErrorKind::UnknownFact {
+                name: condition.fact.clone(),
+                suggestion: Facts::suggest(&condition.fact),
+            };
+            let text = expansion.source(*text);
+            return Err(PipelineError::new(kind, text, &condition.place));
+        };
+        if holds == condition.negated {
+            unmet = unmet.or(Some(condition));
+        }
+    }
+    Ok(unmet)
+}
+
+/// Returns `true` if steps that begin and end with these phases make a file of objects. What ran
+/// before a later beginning is not known.
+pub(crate) fn writes_link(start: Phase, end: Phase) -> bool {
+    start == Phase::Lowered && end >= Phase::Emitted
+}
+
+/// Returns the error about a pass that links with these facts need and that does not run.
+fn needed(
+    found: &[(PassInfo, Option<String>)],
+    registry: &Registry,
+    facts: Facts,
+) -> Option<PhaseError> {
+    let mut needed = registry.iter().filter(|info| info.required.holds(facts));
+    needed.find_map(|needed| {
+        let pass = needed.name;
+        let mut steps = found.iter().filter(|(info, _)| info.name == pass);
+        if steps.clone().any(|(_, left_out)| left_out.is_none()) {
+            return None;
+        }
+        let why = steps.find_map(|(_, left_out)| left_out.clone());
+        let missing = why.map_or(LeftOut::Absent, LeftOut::Because);
+        Some(PhaseError::Needed { pass, missing })
     })
 }
 

@@ -33,6 +33,8 @@ struct File {
     name: &'static str,
     summary: &'static str,
     text: &'static str,
+    /// Its own conditions.
+    when: &'static [&'static str],
     /// Its passes with their conditions, so that the usual link parses no TOML; `None` if a step
     /// says more.
     steps: Option<&'static [(&'static str, &'static [&'static str])]>,
@@ -63,6 +65,7 @@ impl File {
         Ok(Pipeline {
             name: self.name.to_owned(),
             summary: self.summary.to_owned(),
+            when: when(self.when),
             steps: steps.collect(),
             source: None,
         })

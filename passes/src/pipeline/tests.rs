@@ -98,7 +98,7 @@ fn a_good_order_is_taken() {
         format!("{TO_LIVE}{{roots=all}},merge-metadata")
     );
     assert_eq!(resolve_text("").unwrap().steps().len(), 0);
-    let later = resolve_with("place-memory", &Files(&[]), Phase::Merged).unwrap();
+    let later = resolve_with("place-memory", &Files(&[]), Phase::Propagated).unwrap();
     assert_eq!(later.end(), Phase::Placed);
 }
 

@@ -40,6 +40,7 @@ pub fn parse(source: Source) -> Result<Pipeline, PipelineError> {
         PipelineError::new(PipelineErrorKind::Syntax(message), Some(&source), &place)
     })?;
     Ok(Pipeline {
+        when: Vec::new(),
         name: source.name.clone(),
         summary: String::new(),
         steps,

@@ -3,6 +3,7 @@
 //! ```toml
 //! name = "executable"
 //! summary = "Link relocatable device objects into an executable"
+//! when = ["not relocatable"]
 //! [[pass]]
 //! use = "callgraph-dce"
 //! options = { roots = "kernels" }
@@ -33,6 +34,8 @@ struct File {
     name: String,
     #[serde(default)]
     summary: String,
+    #[serde(default)]
+    when: Vec<Spanned<String>>,
     #[serde(default)]
     pass: Vec<Spanned<Entry>>,
 }
@@ -65,18 +68,22 @@ pub fn parse(source: Source) -> Result<Pipeline, PipelineError> {
     Ok(Pipeline {
         name: file.name,
         summary: file.summary,
+        when: conditions(file.when),
         steps,
         source: Some(source),
     })
 }
 
+/// Parses the conditions of an entry or of a file.
+fn conditions(texts: Vec<Spanned<String>>) -> Vec<Condition> {
+    let condition =
+        |text: Spanned<String>| Condition::parse(text.get_ref(), Place::at(text.span()));
+    texts.into_iter().map(condition).collect()
+}
+
 /// Parses one entry. The error says what is wrong with it and where.
 fn step(entry: Entry, whole: Place) -> Result<Step, Box<(PipelineErrorKind, Place)>> {
-    let when = entry.when.into_iter().map(|condition| {
-        let place = Place::at(condition.span());
-        Condition::parse(condition.get_ref(), place)
-    });
-    let when = when.collect();
+    let when = conditions(entry.when);
     let (action, place) = match (entry.r#use, entry.include) {
         (Some(name), None) => {
             let place = Place::at(name.span());
@@ -134,6 +141,7 @@ pub fn print(pipeline: &Pipeline) -> String {
     if !pipeline.summary.is_empty() {
         let _ = writeln!(out, "summary = {}", string(&pipeline.summary));
     }
+    print_conditions(&mut out, &pipeline.when);
     for step in &pipeline.steps {
         out.push_str("\n[[pass]]\n");
         match &step.action {
@@ -150,15 +158,17 @@ pub fn print(pipeline: &Pipeline) -> String {
                 let _ = writeln!(out, "include = {}", string(pipeline));
             }
         }
-        if !step.when.is_empty() {
-            let when = step
-                .when
-                .iter()
-                .map(|condition| string(&condition.to_string()));
-            let _ = writeln!(out, "when = {}", toml::Value::Array(when.collect()));
-        }
+        print_conditions(&mut out, &step.when);
     }
     out
+}
+
+fn print_conditions(out: &mut String, conditions: &[Condition]) {
+    if !conditions.is_empty() {
+        let text = |condition: &Condition| toml::Value::String(condition.to_string());
+        let when = conditions.iter().map(text).collect();
+        let _ = writeln!(out, "when = {}", toml::Value::Array(when));
+    }
 }
 
 #[cfg(test)]

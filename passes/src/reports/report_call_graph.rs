@@ -57,6 +57,7 @@ impl Pass for ReportCallGraph {
             doc: include_str!("report_call_graph.rs"),
             requires: Phase::Live,
             reports: true,
+            once: true,
             preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }
@@ -74,6 +75,11 @@ impl Pass for ReportCallGraph {
             let report = Diagnostic::report(text).of_phase(NvlinkPhase::CallGraph);
             report.at(place.0, place.1)
         };
+        if module.included_objects().next().is_none() {
+            let text = "No relocatable objects found. Did not generate callgraph.";
+            cx.diagnostics.emit(said(text.to_owned(), order::NODES));
+            return Ok(Changed::No);
+        }
         let live = cx.analyses.get::<LiveFunctions>(module);
         cx.diagnostics.emit(said(nodes(module, live), order::NODES));
         let graph = cx.analyses.get::<CallGraph>(module);

@@ -81,7 +81,7 @@ impl Pass for ReportResources {
             doc: include_str!("report_resources.rs"),
             options: OPTIONS,
             requires: Phase::Placed,
-            required: true,
+            once: true,
             reports: true,
             preserves: Preserved::All,
             ..PassInfo::DEFAULT

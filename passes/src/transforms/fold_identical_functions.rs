@@ -32,7 +32,6 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
-use crate::pass::Refused;
 use crate::transforms::opt_in;
 
 /// The `fold-identical-functions` pass.
@@ -47,7 +46,7 @@ impl Pass for FoldIdenticalFunctions {
             doc: include_str!("fold_identical_functions.rs"),
             requires: Phase::Resolved,
             before: Some(Phase::Live),
-            refuses: Refused::MERCURY.union(Refused::RELOCATABLE),
+            refuses: &["mercury", "relocatable"],
             ..PassInfo::DEFAULT
         }
     }

@@ -28,7 +28,6 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
-use crate::pass::Refused;
 use crate::transforms::opt_in;
 
 /// What is known of the options.
@@ -64,7 +63,7 @@ impl Pass for Internalize {
             options: OPTIONS,
             requires: Phase::Resolved,
             before: Some(Phase::LaidOut),
-            refuses: Refused::MERCURY,
+            refuses: &["mercury"],
             ..PassInfo::DEFAULT
         }
     }

@@ -23,7 +23,6 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
-use crate::pass::Refused;
 use crate::transforms::opt_in;
 
 /// What is known of the options.
@@ -51,7 +50,7 @@ impl Pass for OrderFunctions {
             options: OPTIONS,
             requires: Phase::Resolved,
             before: Some(Phase::LaidOut),
-            refuses: Refused::MERCURY,
+            refuses: &["mercury"],
             ..PassInfo::DEFAULT
         }
     }

@@ -19,7 +19,6 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
-use crate::pass::Refused;
 
 /// The `strip-debug` pass.
 #[derive(Debug, Default)]
@@ -33,7 +32,7 @@ impl Pass for StripDebug {
             doc: include_str!("strip_debug.rs"),
             requires: Phase::Classified,
             before: Some(Phase::Merged),
-            refuses: Refused::MERCURY,
+            refuses: &["mercury"],
             ..PassInfo::DEFAULT
         }
     }

@@ -45,7 +45,6 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
-use crate::pass::Refused;
 
 /// What is known of the options.
 const OPTIONS: &[OptionInfo] = &[OptionInfo {
@@ -71,7 +70,7 @@ impl Pass for StripUnusedVariables {
             options: OPTIONS,
             requires: Phase::Live,
             before: Some(Phase::Merged),
-            refuses: Refused::MERCURY.union(Refused::RELOCATABLE),
+            refuses: &["mercury", "relocatable"],
             ..PassInfo::DEFAULT
         }
     }

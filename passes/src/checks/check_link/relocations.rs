@@ -199,7 +199,9 @@ impl Row<'_, '_> {
                 self.fate(check, "it is left out of code that stays");
             }
             RelocAction::Gone
-                if !self.discarded().holds(self.reloc.offset) && !self.goes_if_strict() =>
+                if !self.discarded().holds(self.reloc.offset)
+                    && !self.goes_if_strict()
+                    && !self.is_outside() =>
             {
                 self.fate(check, "it is left out of data that stays");
             }
@@ -226,6 +228,12 @@ impl Row<'_, '_> {
         let is_view = || Bank::numbered(3).is_some_and(|bank| view_name(section) == bank.name);
         let is_constants = self.holder.patched.1 == SectionKind::ConstantBank(3) || is_view();
         is_constants && self.link.module.options.strict
+    }
+
+    /// Returns `true` if the row applies to nothing that stays: to a variable that was left out.
+    fn is_outside(&self) -> bool {
+        let section = &self.link.module.sections[self.holder.patched.0];
+        self.reloc.offset >= section.size()
     }
 
     fn discarded(&self) -> &Discarded {

@@ -31,6 +31,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::pass::Required;
 use crate::threads::Work;
 
 /// The `finalize-inputs` pass.
@@ -44,7 +45,8 @@ impl Pass for FinalizeInputs {
             summary: "Ask of objects with Mercury what NVIDIA's finalizer asks before a link",
             doc: include_str!("inputs.rs"),
             requires: Phase::Lowered,
-            required: true,
+            before: Some(Phase::Classified),
+            required: Required::If("mercury"),
             preserves: Preserved::All,
             ..PassInfo::DEFAULT
         }

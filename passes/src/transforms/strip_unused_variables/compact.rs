@@ -54,7 +54,8 @@ pub(super) fn compact<'data>(
         let row = &mut module.relocs[id];
         match moved(row.offset) {
             Some(offset) => row.offset = offset,
-            None => row.plan = RelocAction::Gone,
+            // It applies to nothing that stays.
+            None => (row.plan, row.offset) = (RelocAction::Gone, end),
         }
     }
     module.sections[section].content = match module.sections[section].content {
