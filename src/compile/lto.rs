@@ -92,9 +92,13 @@ fn is_lto(input: &DeviceInput<'_>) -> bool {
 }
 
 /// Returns `true` if a host object holds LTO-IR that is linked: files that hold nothing but device
-/// code do not count.
+/// code do not count. An input without code for the target stands for one.
 pub fn is_from_host(inputs: &[DeviceInput<'_>]) -> bool {
-    inputs.iter().any(|input| is_lto(input) && !input.raw)
+    let counts = |input: &DeviceInput<'_>| match is_lto(input) {
+        true => !input.raw,
+        false => input.lacks_code() && !input.system_library,
+    };
+    inputs.iter().any(counts)
 }
 
 /// Returns `true` if a part of the device runtime comes after all LTO-IR of host objects.
@@ -104,10 +108,12 @@ pub fn runtime_follows(inputs: &[DeviceInput<'_>]) -> bool {
     behind.any(|input| input.system_library)
 }
 
-/// Marks LTO-IR that no host object holds: it is linked, and not registered.
+/// Marks LTO-IR that no host object holds: it is linked, and not registered. Nor is the device
+/// runtime where there is no other code.
 pub fn leave_unregistered(inputs: &mut [DeviceInput<'_>]) {
+    let is_alone = !is_from_host(inputs) && inputs.iter().all(|input| remark(input).is_none());
     for input in inputs {
-        input.continues |= is_lto(input) && input.raw;
+        input.continues |= is_lto(input) && input.raw || is_alone && input.system_library;
     }
 }
 
@@ -217,12 +223,30 @@ pub fn compile(
         };
         library_options.extend(recorded.filter(|option| !is_set(option)));
     }
-    library_options.extend(words.iter().map(|word| format!("-Xnvvm={word}")));
+    let is_whole = kind == LtoLink::Whole;
+    let optimised = || {
+        let library = NvJitLink::load(options.lto.library.as_deref(), &folders(options))?;
+        let compiled = |words: &[String]| {
+            let words = words.iter().map(|word| format!("-Xnvvm={word}"));
+            let all: Vec<String> = library_options.iter().cloned().chain(words).collect();
+            library.ptx(&all, &units)
+        };
+        let ptx = compiled(&words)?;
+        let is_program = is_whole
+            && (!may_be_object
+                || match remains(&ptx) {
+                    Remains::Kernels => true,
+                    Remains::NoKernels => false,
+                    // There may have been kernels, all of which are left out.
+                    Remains::Nothing => {
+                        matches!(remains(&compiled(&nvvm.of_part())?), Remains::Kernels)
+                    }
+                });
+        Ok((ptx, is_program))
+    };
     let start = Instant::now();
-    let ptx = NvJitLink::load(options.lto.library.as_deref(), &folders(options))
-        .and_then(|library| library.ptx(&library_options, &units));
-    let ptx = match ptx {
-        Ok(ptx) => ptx,
+    let (ptx, mut is_program) = match optimised() {
+        Ok(optimised) => optimised,
         Err(error) => {
             for diagnostic in failed(&error) {
                 reporter.report(&diagnostic)?;
@@ -255,22 +279,24 @@ pub fn compile(
         };
         ptxas.compile(image)
     };
-    let is_whole = kind == LtoLink::Whole;
-    let mut is_program = is_whole && !(may_be_object && is_no_program(&ptx));
     if is_program && ptxas_options.debugs() {
         // The record of ptxas names its files then, and nvlink's has none.
         reporter.report(&Diagnostic::refusal(unsupported::LTO_DEBUG).help("link without -g"))?;
         return Ok(None);
+    }
+    if let Some(whole) = ptxas_options.of_whole_program()
+        && is_program
+        && may_be_object
+    {
+        let whole = Ptxas::new(ptxas.path().to_owned(), target, &whole);
+        is_program = !lacks_functions(&whole.compile_program(&ptx));
     }
     let mut result = if is_program {
         ptxas.compile_program(&ptx)
     } else {
         object()
     };
-    if let Err(CompileError::Refused { messages }) = &result
-        && may_be_object
-        && UNRESOLVED.iter().any(|text| messages.contains(text))
-    {
+    if may_be_object && lacks_functions(&result) {
         is_program = false;
         result = object();
     }
@@ -356,10 +382,31 @@ fn has_runtime_code(input: &DeviceInput<'_>) -> bool {
     input.system_library && input.image.is_some()
 }
 
-/// Returns `true` if PTX has functions or variables, and no kernel.
-fn is_no_program(ptx: &[u8]) -> bool {
+/// Returns `true` if ptxas refuses a program because it does not have all functions.
+fn lacks_functions(result: &Result<Compiled, CompileError>) -> bool {
+    matches!(result, Err(CompileError::Refused { messages })
+        if UNRESOLVED.iter().any(|text| messages.contains(text)))
+}
+
+/// What is left of LTO-IR.
+enum Remains {
+    /// At least a kernel.
+    Kernels,
+    /// Functions or variables alone.
+    NoKernels,
+    Nothing,
+}
+
+/// Returns what PTX has.
+fn remains(ptx: &[u8]) -> Remains {
     let has = |word: &str| ptx.windows(word.len()).any(|text| text == word.as_bytes());
-    !has(".entry ") && [".func ", ".global ", ".const "].into_iter().any(has)
+    if has(".entry ") {
+        Remains::Kernels
+    } else if [".func ", ".global ", ".const "].into_iter().any(has) {
+        Remains::NoKernels
+    } else {
+        Remains::Nothing
+    }
 }
 
 /// Returns the compiler's output; its messages are passed on.

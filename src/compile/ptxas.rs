@@ -34,17 +34,31 @@ pub struct PtxasOptions {
     pub fast_compile: Option<String>,
 }
 
+/// Options with which a program may lack functions.
+const FOR_OBJECTS: [&str; 4] = ["-c", "--compile-only", "-ewp", "--extensible-whole-program"];
+
 impl PtxasOptions {
     /// Returns `true` if code is compiled for the debugger.
     pub fn debugs(&self) -> bool {
-        let words = self
-            .extra
-            .iter()
-            .flat_map(|text| text.split_ascii_whitespace());
-        self.debug
-            || words
-                .into_iter()
-                .any(|word| matches!(word, "-g" | "--device-debug"))
+        let mut words = self.extra_words();
+        self.debug || words.any(|word| matches!(word, "-g" | "--device-debug"))
+    }
+
+    /// Returns the options without those that let a program lack functions; `None` if there are no
+    /// such ones.
+    pub fn of_whole_program(&self) -> Option<Self> {
+        let is_left = |word: &&str| !FOR_OBJECTS.contains(word);
+        let left = self.extra_words().filter(is_left).map(str::to_owned);
+        let left = PtxasOptions {
+            extra: left.collect(),
+            ..self.clone()
+        };
+        (left.extra.len() < self.extra_words().count()).then_some(left)
+    }
+
+    fn extra_words(&self) -> impl Iterator<Item = &str> {
+        let extra = self.extra.iter();
+        extra.flat_map(|text| text.split_ascii_whitespace())
     }
 }
 

@@ -82,7 +82,7 @@ pub struct DeviceInput<'data> {
     pub origin: ObjectOrigin,
     /// It comes from a further fatbin of the input before it, or is the object of link-time
     /// optimisation: the inputs that it is made of are registered, and not it. Or it is LTO-IR in a
-    /// file of its own, which is never registered.
+    /// file of its own, which is never registered, or the device runtime beside nothing else.
     pub continues: bool,
     /// Ordinal of the input: positional inputs in order, then `-l` libraries.
     pub ordinal: usize,

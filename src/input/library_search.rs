@@ -5,10 +5,13 @@
 //! over with a warning. A library that is nowhere is no error: nvcc passes on all `-l` options, and
 //! most libraries hold no device code.
 
+use cuweld_elf::raw::EM_CUDA;
+
 use super::archive;
 use super::diagnostic::DiagnosticKind;
 use super::error::InputError;
 use super::identify;
+use super::identify::ElfKind;
 
 /// Host architectures, the values of `-cpu-arch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -129,7 +132,7 @@ impl SearchPath<'_> {
         Ok(None)
     }
 
-    /// Decides by the first member.
+    /// Decides by the first member that is no cubin.
     fn check(&self, bytes: &[u8]) -> Fit {
         let Some(names) = bytes.get(MAGIC_SIZE..).filter(|names| !names.is_empty()) else {
             return Fit::Incompatible("it has no members, so that nothing of it is needed");
@@ -146,8 +149,11 @@ impl SearchPath<'_> {
             return Fit::Incompatible("it is no archive");
         }
         let list = archive::members(bytes);
-        let first = list.members.first().and_then(|member| member.data);
-        match first.and_then(identify::elf_kind) {
+        let kinds = list.members.iter();
+        let mut kinds = kinds.map(|member| member.data.and_then(identify::elf_kind));
+        let is_cubin = |kind: &Option<ElfKind>| kind.is_some_and(|kind| kind.machine == EM_CUDA);
+        let first = kinds.clone().next().flatten();
+        match kinds.find(|kind| !is_cubin(kind)).flatten().or(first) {
             Some(kind) if kind.machine == self.cpu_arch.machine() => Fit::Compatible,
             Some(_) => Fit::Incompatible("its first member is for another host (`-cpu-arch`)"),
             None => Fit::Incompatible("its first member is no object"),
@@ -169,6 +175,7 @@ enum Fit {
 #[cfg(test)]
 mod tests {
     use super::super::test_files::archive;
+    use super::super::test_files::cubin;
     use super::super::test_files::host_object;
     use super::super::test_files::thin_archive;
     use super::*;
@@ -264,6 +271,13 @@ mod tests {
                 (Ok(None), vec![why])
             );
         }
+        // Cubins do not count.
+        let cubin = cubin(1, 0);
+        let mixed = archive(&[("a.cubin", &cubin), ("b.o", &host_object(&[]))]);
+        assert_eq!(
+            search(&[("d1/libx.a", &mixed)], CpuArch::X86_64),
+            (Ok(Some("d1/libx.a".to_owned())), vec![])
+        );
     }
 
     #[test]

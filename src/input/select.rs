@@ -1,10 +1,13 @@
 //! Which member of a fatbin is linked for a target.
 //!
 //! Device ELF moves up within a family (80 → 86, 89; 100 → 103; 120 → 121) unless it was made for
-//! an `a` variant; the target's own suffix plays no role. PTX is compiled for the target and so
-//! moves further up: plain PTX to every later SM, `f` within its family, `a` only to its own name.
+//! an `a` variant; the target's own suffix plays no role. PTX and LTO-IR are compiled for the
+//! target and so move further up: plain ones to every later SM, `f` within its family, `a` only to
+//! its own name.
 //!
-//! Among the members that fit, the highest SM number wins; then ELF before PTX; then `a` before `f`
+//! Among LTO-IR that fits, the highest SM number wins, then `a`, then the first.
+//!
+//! Among the other members that fit, the highest SM number wins; then ELF before PTX; then `a` before `f`
 //! before plain, whatever the target; then Mercury before ELF; then the first ELF, but the last PTX
 //! or Mercury of the file.
 //!
@@ -54,7 +57,7 @@ fn fits(member: &FatbinMember<'_>, arch: Target, link: (&Toolkit, Target)) -> bo
     }
 }
 
-/// Returns `true` if PTX may be compiled for a target.
+/// Returns `true` if PTX or LTO-IR may be compiled for a target.
 pub fn ptx_fits(member: Target, target: Target) -> bool {
     match member.suffix {
         Suffix::None => member.sm <= target.sm,
@@ -89,13 +92,19 @@ pub fn select<'data>(
     };
     let (_, target) = link;
     let nvvm = visible()
-        .filter(|(_, member, arch)| member.kind() == MemberKind::Nvvm && arch.sm <= target.sm)
-        .max_by_key(|(index, _, arch)| (arch.sm, Reverse(*index)));
+        .filter(|(_, member, arch)| member.kind() == MemberKind::Nvvm && ptx_fits(*arch, target))
+        .max_by_key(|(index, _, arch)| {
+            let is_own = arch.suffix == Suffix::Specific;
+            (arch.sm, is_own, Reverse(*index))
+        });
     if let Some((_, member, _)) = nvvm.filter(|_| lto) {
         return Selection::Member(*member);
     }
+    // With LTO-IR wanted, code for sm_90a is for that alone.
+    let is_left =
+        |arch: &Target| lto && arch.sm == 90 && *arch != target && arch.suffix != Suffix::None;
     let code = visible()
-        .filter(|(_, member, arch)| fits(member, *arch, link))
+        .filter(|(_, member, arch)| fits(member, *arch, link) && !is_left(arch))
         .max_by_key(|(index, member, arch)| rank(*index, member.kind(), *arch));
     match (code, nvvm) {
         (Some((_, member, _)), _) => Selection::Member(*member),
@@ -265,7 +274,23 @@ mod tests {
             choose(&["ELF 90", "LTO 80", "LTO 90"], "sm_90", true),
             Ok(2)
         );
-        assert_eq!(choose(&["ELF 90", "LTO 100"], "sm_90", true), Ok(0));
+        for (members, target, expected) in [
+            (&["ELF 90", "LTO 100"][..], "sm_90", Ok(0)),
+            (&["LTO 90a"], "sm_90", Err("not found")),
+            (&["ELF 90a"], "sm_90", Err("not found")),
+            (&["ELF 90a", "PTX 80"], "sm_90", Ok(1)),
+            (&["ELF 90a"], "sm_90a", Ok(0)),
+            (&["ELF 100a"], "sm_100", Ok(0)),
+            (&["LTO 90a"], "sm_100", Err("not found")),
+            (&["LTO 100f"], "sm_103a", Ok(0)),
+            (&["LTO 100f"], "sm_110", Err("not found")),
+            (&["LTO 90", "LTO 90a"], "sm_90a", Ok(1)),
+            (&["LTO 100f", "LTO 100", "LTO 100a"], "sm_100a", Ok(2)),
+            (&["LTO 100f", "LTO 100"], "sm_100a", Ok(0)),
+            (&["LTO 100", "LTO 100f"], "sm_100a", Ok(0)),
+        ] {
+            assert_eq!(choose(members, target, true), expected, "{members:?}");
+        }
     }
 
     #[test]

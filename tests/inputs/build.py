@@ -430,6 +430,17 @@ for name in ("lb", "lr"):
 for name in ("la", "lb"):
     run("nvcc", "-rdc=true", "-arch=sm_87", "-c", f"{name}.cu", "-o", f"s{name}87.o")
 run("nvcc", "-rdc=true", "-gencode=arch=compute_75,code=sm_75", "-c", "lv.cu", "-o", "slv75.o")
+write("lonly.cu", "void host_only() {}\n")
+write("lwhich.cu", "#if defined(__CUDA_ARCH_SPECIFIC__)\n#define WHICH 3\n#elif defined(__CUDA_ARCH_FAMILY_SPECIFIC__)\n#define WHICH 2\n#else\n"
+      "#define WHICH 1\n#endif\n__global__ void kw(int* p) { *p = WHICH; }\n")
+run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", "lonly.cu", "-o", "lonly.o")
+for name, kinds in (("lto90a", "lto_90a"), ("lto90-90a", "lto_90 lto_90a"), ("lto90a-80", "lto_90a lto_80"), ("lto100f-100a", "lto_100f lto_100a"),
+                    ("lto100-100f", "lto_100 lto_100f"), ("elf90a", "sm_90a"), ("elf90a-ptx80", "sm_90a compute_80"), ("elf90-90a", "sm_90 sm_90a")):
+    codes = [f"-gencode=arch=compute_{kind.partition('_')[2]},code={kind}" for kind in kinds.split()]
+    run("nvcc", "-rdc=true", *codes, "-c", "lwhich.cu", "-o", f"{name}.o")
+run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lv.cu", "-o", "lv.fatbin")
+write("ldata.cu", "__device__ int value = 3;\n")
+run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "ldata.cu", "-o", "ldata.fatbin")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "sf.cu", "-o", "sf.o")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "lb.cu", "-o", "slb.o")
 for folder in ("nvvm/lib64", "lib"):

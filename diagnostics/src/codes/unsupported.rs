@@ -240,6 +240,10 @@ codes! {
         "shared memory of an -ewp object with -r or -g"
         when "An object compiled with `-ewp` has fixed its shared memory."
         advice "Link without `-r` and `-g`, or compile without `-ewp`.";
+    EWP_DEBUG "ewp-debug":
+        "debug information of an -ewp object for sm_100 and up"
+        when "An object compiled with `-ewp` and `-g` has debug information that its two views have in common."
+        advice "Compile without `-ewp`, or without `-g`.";
     SHARED_LIMIT_DEBUG "shared-limit-debug":
         "-g with -disable-smem-reservation where a kernel uses too much shared data"
         when "The limit that nvlink compares with is not known for these options."

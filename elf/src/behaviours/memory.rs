@@ -156,6 +156,9 @@ super::behaviours! {
         "specific-too-much-shared-data-120a",
         "too-much-shared-data",
     ];
+    /// With `-disable-smem-reservation` symbols of shared variables for sm_100 and up have the values
+    /// that they would have behind the reserved block. Nothing else has.
+    RESERVED_IN_SYMBOLS = "reserved-in-symbols", shown by ["mercury-unreserved-debug"];
     /// Relocatable output, and the Mercury view, leave references to reserved shared memory to a
     /// later link or the driver.
     RESERVED_SHARED_LEFT_OPEN = "reserved-shared-left-open", shown by [

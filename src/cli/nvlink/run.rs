@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::unsupported;
@@ -222,10 +223,26 @@ fn run_link(
     // Errors such as undefined names leave the register file, fatal ones do not.
     match (&args.register_link_binaries, outcome.registration) {
         (Some(path), Some(text)) if !reporter.is_fatal() => {
+            if outcome.leaves_registration && is_stale(path, &text) {
+                let message = format!("the register file '{path}' is written anew");
+                let remark = Diagnostic::remark(deviation::REGISTER_FILE, message);
+                reporter.report(&remark.deviates("D30"))?;
+                if strict {
+                    return Ok(());
+                }
+            }
             write_output(path, text.as_bytes(), strict, reporter)
         }
         _ => Ok(()),
     }
+}
+
+/// Returns `true` if a register file is there, and is not what is registered now. One without a
+/// name is always written.
+fn is_stale(path: &str, text: &str) -> bool {
+    let names_something = text.lines().count() > 1;
+    let there = std::fs::read(file_name::path(path));
+    names_something && there.is_ok_and(|there| there != text.as_bytes())
 }
 
 /// Refuses the file of `--uidx-file`. Files of that format are not known to us: no tool of the

@@ -13,6 +13,7 @@ use std::cell::OnceCell;
 use cuweld_elf::behaviours;
 use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::Bank;
+use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolOther;
 use cuweld_elf::target::section_types::SectionFlags;
@@ -497,12 +498,16 @@ impl<'data> Replay<'_, 'data> {
     }
 
     /// Creates the sections of shared memory without a variable, which nvlink copies last, those of
-    /// dead kernels in vain [empty-kernel-shared].
+    /// dead kernels in vain [empty-kernel-shared]. No kernel of an EWP object has variables; the
+    /// sections of live ones are made with them.
     fn empty_shared(&mut self, object: &Object<'data>, empty: &EmptySections) {
+        let is_whole = object.e_type == ET_EWP;
         for id in object.sections.iter() {
             let section = &self.module.sections[id];
-            let owner = section.owner.filter(|_| empty.has(id));
+            let is_own = is_whole && section.kind == SectionKind::KernelShared;
+            let owner = section.owner.filter(|_| is_own || empty.has(id));
             match owner.map(|owner| (owner, self.taken(owner))) {
+                Some((_, Some(_))) if is_own => {}
                 Some((owner, Some(link))) => {
                     self.kernel_shared(link, owner, self.module.function_name(owner));
                 }

@@ -138,7 +138,7 @@ impl<'data> Encode<'_, 'data> {
                     }
                     // The Mercury view has no reserved block.
                     if space == SymbolOther::SHARED && !relocatable {
-                        let reserved = self.module.reserved_shared_size();
+                        let reserved = self.module.target.reserved_shared_size();
                         twin.value = symbol.value.wrapping_sub(reserved);
                     }
                 }

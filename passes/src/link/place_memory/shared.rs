@@ -237,7 +237,9 @@ fn with_reserve(
     let SharedFrame { size, align, .. } = frame;
     // nvlink tells kernels with dynamic shared memory by their alignment, those without a reserved
     // block only if it is no larger [dynamic-shared-by-alignment].
-    let uses_some = size > 0 || declared && align >= DYNAMIC_ALIGN;
+    let is_dynamic = declared && align >= DYNAMIC_ALIGN;
+    // What an EWP object has for dynamic shared memory alone is empty.
+    let uses_some = size > 0 || is_dynamic || capmerc && frame.present;
     let reserved = match uses_some {
         true => module.reserved_shared_size(),
         false => 0,

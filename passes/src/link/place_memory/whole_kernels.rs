@@ -55,14 +55,26 @@ impl WholeKernels {
     }
 
     /// Refuses links with `-g`, where nvlink loses the section, and with `-r`, where it is not what
-    /// it was.
+    /// it was. Refuses debug information for sm_100 and up, whose two views have their bytes in
+    /// common.
     pub(super) fn refuse_sections(module: &Module<'_>, errors: &mut Vec<Diagnostic>) {
-        if !module.has_ewp_object() || !(module.options.relocatable || module.options.debug) {
+        if !module.has_ewp_object() {
             return;
         }
-        for (id, section) in module.sections.iter() {
-            if section.kind == SectionKind::KernelShared
-                && module.objects[section.object].e_type == ET_EWP
+        let is_placed_otherwise = module.options.relocatable || module.options.debug;
+        let of_whole = module.sections.iter().filter(|(_, section)| {
+            let object = &module.objects[section.object];
+            object.e_type == ET_EWP && object.state.is_included()
+        });
+        for (id, section) in of_whole {
+            let is_debug = section.kind == SectionKind::MercuryDebug;
+            if is_debug && section.name == b".nv.merc.debug_info" {
+                let message = "debug information of an -ewp object for sm_100 and up";
+                let refused = Diagnostic::fatal(unsupported::EWP_DEBUG, message);
+                errors.push(refused.note(located(module, id)));
+            }
+            if is_placed_otherwise
+                && section.kind == SectionKind::KernelShared
                 && module.is_section_linked(id)
             {
                 let option = if module.options.relocatable {

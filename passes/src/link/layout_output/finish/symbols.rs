@@ -319,7 +319,13 @@ impl<'data> Finish<'_, 'data> {
         } else {
             u64::from(self.has_slots() || self.out.capmerc)
         };
-        times * self.module.reserved_shared_size()
+        // Symbols of what has a Mercury view show the block although nothing is reserved
+        // [reserved-in-symbols].
+        times
+            * match self.out.capmerc {
+                true => self.module.target.reserved_shared_size(),
+                false => self.module.reserved_shared_size(),
+            }
     }
 
     /// Returns the size in bytes of constant variables; -1 without any [constants-size].
