@@ -22,6 +22,7 @@ use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::elf;
+use cuweld_ir::text;
 use cuweld_passes::checks::check_objects::CheckObjects;
 use cuweld_passes::checks::check_objects::newest_accepted;
 use cuweld_passes::pass::Pass;
@@ -218,7 +219,7 @@ pub fn link<'data>(
     times.extend(compile_times);
     let (controls, last) = (
         request.controls,
-        step_before_emit(request.controls, &manager),
+        step_before_emit(request.controls, &manager).filter(|_| request.as_text.is_none()),
     );
     let start = (findings, last);
     let is_linked = run_until(controls, &manager, &mut module, arena, start, reporter)?;
@@ -234,7 +235,8 @@ pub fn link<'data>(
         .into_iter()
         .try_for_each(|it| reporter.report(it))?;
     let registration = registration.map(|it| it.text);
-    let output = match module.image.take() {
+    let text = request.as_text.map(|form| text::print(&module, form));
+    let output = match text.map(String::into_bytes).or_else(|| module.image.take()) {
         Some(image) => Some(LinkedFile::Image(image)),
         None if last.is_some() => Some(LinkedFile::Planned(Box::new(module))),
         None => None,

@@ -25,7 +25,8 @@ use crate::invariants::findings;
 /// Where a module comes from.
 #[derive(clap::Args, Debug)]
 pub struct ModuleArgs {
-    /// One module in text form (`.lir`), or cubins, fatbins, host objects and archives.
+    /// One module in text form (`.lir`; `-` is the standard input), or cubins, fatbins, host objects
+    /// and archives.
     #[arg(required = true)]
     pub inputs: Vec<String>,
     /// The GPU to link for, such as sm_90; a module in text form knows its own.
@@ -71,15 +72,25 @@ pub fn is_text_path(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "lir")
 }
 
+/// Returns `true` if a path stands for the standard input or output.
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// Returns the text form, if that is what the inputs are.
 fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
     let mut found = None;
     for input in inputs {
-        let named = is_text_path(Path::new(input));
+        let is_input = is_standard(Path::new(input));
+        let named = is_text_path(Path::new(input)) || is_input;
         if !named && !begins_as_text(input) {
             continue;
         }
-        let read = std::fs::read(file_name::path(input)).map_err(|error| {
+        let read = match is_input {
+            true => read_input(),
+            false => std::fs::read(file_name::path(input)),
+        };
+        let read = read.map_err(|error| {
             Diagnostic::fatal(
                 system::CANNOT_READ,
                 format!("cannot read '{input}': {error}"),
@@ -97,6 +108,14 @@ fn text_input(inputs: &[String]) -> Result<Option<String>, Diagnostic> {
         .help("link the objects first, with --stop-after and an output that ends in .lir"));
     }
     Ok(found)
+}
+
+/// Reads the standard input.
+fn read_input() -> io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns `true` if a file begins as the text form does. Files that cannot be read do not; the

@@ -27,6 +27,7 @@ use super::explain::ExplainArgs;
 use super::finalize::FinalizeArgs;
 use super::finalizer_args::FinalizerArgs;
 use super::inspect::InspectArgs;
+use super::module_args::is_text_path;
 use super::nvlink::environment::Surroundings;
 use super::opt::OptArgs;
 use super::passes::PassesArgs;
@@ -107,7 +108,8 @@ struct LinkArgs {
     /// The GPU to link for, such as sm_90.
     #[arg(long, value_parser = parse_target)]
     arch: Target,
-    /// The output file: cubin below sm_100, else capmerc.cubin or sass.cubin if it is not given.
+    /// The output file: cubin below sm_100, else capmerc.cubin or sass.cubin if it is not given. The
+    /// module in text form if its name ends in `.lir`.
     #[arg(short, long, value_parser = file_name::parse)]
     output: Option<PathBuf>,
     /// Print where libraries, ptxas and libnvJitLink are looked for, and link nothing.
@@ -222,6 +224,7 @@ fn run_link(
         Ok(mut request) => {
             args.finalizer.apply(&mut request.options, name);
             request.hooks = program.hooks;
+            request.as_text = is_text_path(&output).then(|| args.pipeline.output_bytes());
             request
         }
         Err(diagnostic) => {
@@ -246,13 +249,15 @@ fn run_link(
         reporter.report(&note.help("`cuweld opt` writes the module as it is"))?;
     }
     let file = match outcome.output {
-        Some(file) if wants_sass && args.arch.is_mercury() => match sass_file(&file) {
-            Ok(file) => Some(file),
-            Err(diagnostic) => {
-                reporter.report(&diagnostic)?;
-                None
+        Some(file) if wants_sass && args.arch.is_mercury() && request.as_text.is_none() => {
+            match sass_file(&file) {
+                Ok(file) => Some(file),
+                Err(diagnostic) => {
+                    reporter.report(&diagnostic)?;
+                    None
+                }
             }
-        },
+        }
         file => file,
     };
     if let Some(file) = file

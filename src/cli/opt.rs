@@ -19,6 +19,7 @@ use cuweld_ir::text;
 use cuweld_passes::pipeline::Facts;
 
 use super::module_args::ModuleArgs;
+use super::module_args::is_standard;
 use super::module_args::is_text_path;
 use super::pipeline_args::PipelineArgs;
 use super::pipeline_args::print_pipeline;
@@ -38,7 +39,8 @@ use crate::run::run_pipeline;
 pub struct OptArgs {
     #[command(flatten)]
     module: ModuleArgs,
-    /// The output file: a module in text form if its name ends in `.lir`, otherwise a cubin.
+    /// The output file: a module in text form if its name ends in `.lir`, otherwise a cubin. `-`: a
+    /// module in text form on the standard output.
     #[arg(short, long, value_parser = file_name::parse)]
     output: PathBuf,
     /// The last pass that the module has been through already.
@@ -104,7 +106,11 @@ pub fn run(
             OutputError::if_changed(&input_arena).map_err(|error| {
                 Diagnostic::fatal(system::INPUT_CHANGED, format!("cuweld: {error}"))
             })?;
-            write_atomically(&args.output, &bytes).map_err(|error| {
+            let written = match is_standard(&args.output) {
+                true => stdout.write_all(&bytes),
+                false => write_atomically(&args.output, &bytes).map(drop),
+            };
+            written.map_err(|error| {
                 let name = file_name::of_path(&args.output);
                 Diagnostic::fatal(
                     system::CANNOT_WRITE,
@@ -126,7 +132,7 @@ fn output<'data>(
     args: &OptArgs,
     arena: &'data Arena,
 ) -> Result<Vec<u8>, Diagnostic> {
-    if is_text_path(&args.output) {
+    if is_text_path(&args.output) || is_standard(&args.output) {
         return Ok(text::print(module, args.pipeline.output_bytes()).into_bytes());
     }
     if let Some(image) = &module.image {

@@ -123,6 +123,7 @@ impl InputArgs {
         };
         let given = variable("CUWELD_JOBS").and_then(|text| text.to_str()?.parse().ok());
         Ok(Request {
+            as_text: None,
             toolkit: chosen.fixed,
             threads: jobs::threads(self.jobs.map(NonZeroUsize::get).or(given)),
             compile,

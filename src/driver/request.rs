@@ -2,6 +2,7 @@
 
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
+use cuweld_ir::text::DumpBytes;
 use cuweld_passes::threads::Threads;
 
 use crate::compile::CompileOptions;
@@ -24,6 +25,8 @@ pub struct Request<'a> {
     pub controls: &'a Controls,
     /// What its work is divided among.
     pub threads: Threads,
+    /// The form in which the output is the module as text, in place of the file.
+    pub as_text: Option<DumpBytes>,
     /// Whether the text of `--register-link-binaries` is made.
     pub registers: bool,
     /// What the program does meanwhile.
@@ -41,6 +44,7 @@ impl<'a> Request<'a> {
             ignore_host_info: false,
             controls,
             threads: Threads::default(),
+            as_text: None,
             registers: false,
             hooks: Hooks::default(),
         }

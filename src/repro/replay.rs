@@ -80,6 +80,27 @@ pub enum ReplayError {
     },
 }
 
+/// Options that name a file to write.
+const OUTPUTS: [&str; 4] = [
+    "-o",
+    "--output",
+    "--output-file",
+    "--register-link-binaries",
+];
+
+/// Returns the files that a command writes.
+fn outputs(words: &[String]) -> impl Iterator<Item = &str> {
+    let follows = words.windows(2).filter_map(|pair| match pair {
+        [option, path] if OUTPUTS.contains(&option.as_str()) => Some(path.as_str()),
+        _ => None,
+    });
+    let joined = words.iter().filter_map(|word| {
+        let (option, path) = word.split_once('=')?;
+        OUTPUTS.contains(&option).then_some(path)
+    });
+    follows.chain(joined)
+}
+
 impl Replay {
     /// Unpacks a reproducer into a folder.
     pub fn unpack(archive: &str, folder: &Path) -> Result<Self, ReplayError> {
@@ -156,6 +177,10 @@ impl Replay {
             error,
         };
         std::fs::create_dir_all(&folder).map_err(failed)?;
+        // They were there when it was recorded.
+        for parent in outputs(&words).filter_map(|path| Path::new(path).parent()) {
+            std::fs::create_dir_all(folder.join(parent)).map_err(failed)?;
+        }
         let mut command = Command::new(program);
         command.args(words).current_dir(folder);
         for (name, _) in std::env::vars_os() {

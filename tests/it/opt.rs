@@ -307,3 +307,45 @@ fn refusals_say_what_to_do() {
     }
     assert!(!folder.path().join("out.lir").exists());
 }
+
+/// A link writes the module as text where the output's name asks for that, and `-` is the standard input and output.
+#[test]
+fn modules_go_through_pipes() {
+    const INPUT: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/links/symbols/weak-templates/sm_90/a.cubin"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let link = |words: &[&str]| {
+        let done = cuweld(
+            folder.path(),
+            &[&["link", INPUT, "--arch=sm_90"], words].concat(),
+        );
+        assert!(done.status.success(), "{}", said(&done));
+    };
+    link(&["-o", "out.cubin"]);
+    link(&["-o", "out.lir"]);
+    let text = String::from_utf8(read("out.lir")).unwrap();
+    assert!(
+        text.starts_with("lir 1\nmodule phase=emitted "),
+        "{}",
+        &text[..60]
+    );
+    link(&["--stop-after", "callgraph-dce", "-o", "live.lir"]);
+    let live = std::fs::File::open(folder.path().join("live.lir")).unwrap();
+    let done = Command::new(env!("CARGO_BIN_EXE_cuweld"))
+        .args(["opt", "-", "-o", "-", "--start-after", "callgraph-dce"])
+        .current_dir(folder.path())
+        .stdin(live)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", stderr(&done));
+    std::fs::write(folder.path().join("emitted.lir"), done.stdout).unwrap();
+    let done = opt(
+        folder.path(),
+        &["emitted.lir", "--passes", "", "-o", "out2.cubin"],
+    );
+    assert!(done.status.success(), "{}", said(&done));
+    assert_eq!(read("out2.cubin"), read("out.cubin"));
+}

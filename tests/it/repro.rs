@@ -13,6 +13,40 @@ use cuweld_passes::{Changed, Pass, PassCx, PassError, PassInfo};
 
 const LINKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/links");
 
+/// A link into a folder that is there when it is recorded.
+#[test]
+fn a_replay_makes_the_folder_of_its_output() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("build")).unwrap();
+    let input = Path::new(LINKS).join("symbols/weak-templates/sm_90/a.cubin");
+    std::fs::copy(&input, folder.path().join("a.cubin")).unwrap();
+    let link = ["link", "a.cubin", "--arch=sm_90", "-o", "build/out.cubin"];
+    let done = cuweld(folder.path(), &[&link[..], &["--repro=r.tar"]].concat());
+    assert!(done.status.success(), "{}", said(&done));
+    let done = cuweld(folder.path(), &["replay", "r.tar", "--into", "again"]);
+    assert!(done.status.success(), "{}", said(&done));
+    let outputs = |folder: &Path| -> Vec<u8> {
+        let mut found = walk(folder).into_iter();
+        let output = found.find(|path| path.ends_with("build/out.cubin"));
+        std::fs::read(output.unwrap()).unwrap()
+    };
+    let expected = std::fs::read(folder.path().join("build/out.cubin")).unwrap();
+    assert_eq!(outputs(&folder.path().join("again")), expected);
+}
+
+/// Returns the files in a folder and those in it.
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(walk(&path)),
+            false => files.push(path),
+        }
+    }
+    files
+}
+
 /// A link of a relative and an absolute path, and an options file; replayed where neither exists any more.
 #[test]
 fn a_link_is_replayed_from_its_file() {

@@ -195,6 +195,7 @@ fn run_link(
         options: args.link.clone(),
         ignore_host_info: args.ignore_host_info,
         controls: &args.controls,
+        as_text: None,
         registers: args.register_link_binaries.is_some(),
         hooks,
     };
