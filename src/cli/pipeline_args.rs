@@ -251,6 +251,10 @@ pub struct PipelineArgs {
     /// Write a file that holds this run: inputs, options, pipeline; `cuweld replay` runs it again.
     #[arg(long, value_name = "FILE.tar")]
     repro: Option<String>,
+    /// Add a step to the pipeline: `PASS{OPTIONS} after PASS`, or `before` or `replace`; without that
+    /// at its end. Several times in turn.
+    #[arg(long, value_name = "STEP")]
+    insert: Vec<String>,
     /// Leave these passes out.
     #[arg(long, value_name = "PASS", value_delimiter = ',')]
     skip: Vec<String>,
@@ -304,6 +308,7 @@ impl PipelineArgs {
             passes: self.passes.clone(),
             start_after: None,
             stop_after: self.stop_after.clone(),
+            insert: self.insert.clone(),
             skip: self.skip.clone(),
             bisect_limit: self.bisect_limit,
         }

@@ -6,11 +6,13 @@ use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::RunOptions;
 use cuweld_passes::manager::StepSelector;
 use cuweld_passes::manager::optional_steps;
+use cuweld_passes::pipeline::Action;
 use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::Facts;
 use cuweld_passes::pipeline::Pipeline;
 use cuweld_passes::pipeline::Resolved;
 use cuweld_passes::pipeline::Source;
+use cuweld_passes::pipeline::Step;
 use cuweld_passes::pipeline::resolve;
 use cuweld_passes::pipeline::text_form;
 use cuweld_passes::pipeline::toml_form;
@@ -31,6 +33,8 @@ pub struct PassSelection {
     pub start_after: Option<String>,
     /// Last pass to run.
     pub stop_after: Option<String>,
+    /// Steps to add, in the one-line form.
+    pub insert: Vec<String>,
     /// Passes to leave out.
     pub skip: Vec<String>,
     /// How many of the optional passes to run; `None` for all.
@@ -54,10 +58,18 @@ impl PassSelection {
     /// Parses the pipeline, if one was asked for.
     pub(super) fn parsed(&self) -> Result<Option<Pipeline>, Diagnostic> {
         let parsed = match (&self.passes, &self.pipeline) {
-            (Some(text), _) => text_form::parse(Source {
-                name: "--passes".to_owned(),
-                text: text.clone(),
-            }),
+            (Some(text), _) => {
+                let texts = std::iter::once(text).chain(&self.insert);
+                let texts = texts.map(|text| text.trim());
+                let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+                text_form::parse(Source {
+                    name: "--passes".to_owned(),
+                    text: texts.join(","),
+                })
+            }
+            (None, Some(name)) if !self.insert.is_empty() => {
+                return self.with_inserted(name).map(Some);
+            }
             (None, Some(name)) => toml_form::parse(pipeline_source(name)?),
             (None, None) => return Ok(None),
         };
@@ -73,6 +85,7 @@ impl PassSelection {
     ) -> Result<Resolved, Diagnostic> {
         let parsed = match self.parsed()? {
             Some(parsed) => parsed,
+            None if !self.insert.is_empty() => self.with_inserted(Embedded::standard(facts))?,
             None if start == Phase::Lowered => {
                 return Resolved::standard(registry, facts).map_err(refused);
             }
@@ -82,6 +95,25 @@ impl PassSelection {
             }
         };
         resolve(&parsed, registry, &PipelineFiles, facts, start).map_err(refused)
+    }
+
+    /// Returns the pipeline of this name, or file, with the steps that are to be added.
+    fn with_inserted(&self, name: &str) -> Result<Pipeline, Diagnostic> {
+        let added = text_form::parse(Source {
+            name: "--insert".to_owned(),
+            text: self.insert.join(","),
+        });
+        let mut whole = added.map_err(refused)?;
+        let action = Action::Include {
+            pipeline: name.to_owned(),
+        };
+        let base = Step {
+            action,
+            ..Step::pass("")
+        };
+        whole.steps.insert(0, base);
+        whole.name = name.to_owned() + " with --insert";
+        Ok(whole)
     }
 
     /// Returns the steps to run for the pass manager: up to step `last`, if there is one.

@@ -187,6 +187,46 @@ fn passes_can_be_left_out() {
 }
 
 #[test]
+fn steps_are_inserted() {
+    let folder = tempfile::tempdir().unwrap();
+    let steps = |words: &[&str]| {
+        let base = ["link", INPUT, "--arch=sm_90", "--print-pipeline"];
+        let output = cuweld(folder.path(), &[&base[..], words].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let exec = "exec{command=['true'],requires=live} after callgraph-dce";
+    let expected = "callgraph-dce,strip-debug,merge-metadata,";
+    for words in [
+        &["--insert", exec, "--insert", "strip-debug replace exec"][..],
+        &[
+            "--pipeline=executable",
+            "--insert=strip-debug after callgraph-dce",
+        ],
+        &[
+            "--passes=@executable",
+            "--insert=strip-debug after callgraph-dce",
+        ],
+    ] {
+        let found = steps(words);
+        assert!(found.contains(expected), "{words:?}: {found}");
+        assert!(found.ends_with("emit\n"), "{words:?}: {found}");
+    }
+    let link = [
+        "nvlink",
+        "-arch=sm_90",
+        INPUT,
+        "--cuweld-insert=strip-debug after emit",
+    ];
+    let output = cuweld(folder.path(), &[&link[..], &["-o", "out.cubin"]].concat());
+    let said = stderr(&output);
+    assert!(
+        said.contains("pass 'strip-debug' (step 19) has to run before phase 'merged'"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_command_runs_after_every_change() {
     let folder = tempfile::tempdir().unwrap();
     let command = "echo $CUWELD_STEP $CUWELD_PASS >> log; test -f";

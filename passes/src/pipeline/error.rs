@@ -34,6 +34,25 @@ pub enum PipelineErrorKind {
     /// An entry names a pass and a pipeline.
     #[error("this entry has both 'use' and 'include'")]
     TwoActions,
+    /// An entry names two steps beside which it goes.
+    #[error("this entry has more than one of 'before', 'after' and 'replace'")]
+    TwoAnchors,
+    /// A step goes beside one that the pipeline does not have before it.
+    #[error("there is no step '{pass}' before this one")]
+    NoAnchor {
+        /// Name of the pass.
+        pass: String,
+        /// What was probably meant.
+        suggestion: Option<String>,
+    },
+    /// A step goes beside one of several.
+    #[error("there are {count} steps '{pass}' before this one")]
+    ManyAnchors {
+        /// Name of the pass.
+        pass: String,
+        /// How many there are.
+        count: usize,
+    },
     /// An included pipeline is given options.
     #[error("an included pipeline takes no options")]
     IncludeOptions,
@@ -144,7 +163,8 @@ impl PipelineError {
             | PipelineErrorKind::UnknownFact { suggestion, .. } => {
                 suggestion.map(|word| format!("did you mean '{word}'?"))
             }
-            PipelineErrorKind::UnknownPipeline { suggestion, .. } => suggestion
+            PipelineErrorKind::UnknownPipeline { suggestion, .. }
+            | PipelineErrorKind::NoAnchor { suggestion, .. } => suggestion
                 .as_ref()
                 .map(|word| format!("did you mean '{word}'?")),
             PipelineErrorKind::Option { error, .. } => error.help(),

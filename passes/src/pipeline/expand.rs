@@ -1,5 +1,7 @@
 //! Includes: a pipeline with the steps of what it includes in their place.
 
+use std::ops::Range;
+
 use super::error::PipelineError;
 use super::error::PipelineErrorKind;
 use super::model::Action;
@@ -7,7 +9,9 @@ use super::model::Condition;
 use super::model::Pipeline;
 use super::model::Place;
 use super::model::Setting;
+use super::model::Side;
 use super::model::Source;
+use super::model::Step;
 use super::source::PipelineSource;
 use super::toml_form;
 use crate::suggest;
@@ -71,6 +75,44 @@ pub(super) fn expand(
     Ok(expansion)
 }
 
+fn refused(pipeline: &Pipeline, (kind, place): (PipelineErrorKind, Place)) -> PipelineError {
+    PipelineError::new(kind, pipeline.source.as_ref(), &place)
+}
+
+/// Returns which steps a step takes the place of: none, at the end or beside another one, or that
+/// one. `first` is the first step of the pipeline that it belongs to.
+fn place_of(
+    step: &Step,
+    steps: &[Expanded],
+    first: usize,
+) -> Result<Range<usize>, Box<(PipelineErrorKind, Place)>> {
+    let Some(anchor) = &step.anchor else {
+        return Ok(steps.len()..steps.len());
+    };
+    let own = steps.get(first..).unwrap_or(&[]);
+    let mut found = (first..)
+        .zip(own)
+        .filter(|(_, step)| step.name == anchor.pass);
+    let count = found.clone().count();
+    let pass = anchor.pass.clone();
+    let kind = match (found.next(), count) {
+        (Some((at, _)), 1) => {
+            return Ok(match anchor.side {
+                Side::Before => at..at,
+                Side::After => at + 1..at + 1,
+                Side::Replace => at..at + 1,
+            });
+        }
+        (None, _) => {
+            let names = own.iter().map(|step| step.name.as_str());
+            let suggestion = suggest::nearest(&pass, names).map(str::to_owned);
+            PipelineErrorKind::NoAnchor { pass, suggestion }
+        }
+        (Some(_), count) => PipelineErrorKind::ManyAnchors { pass, count },
+    };
+    Err(Box::new((kind, anchor.place.clone())))
+}
+
 /// Appends a pipeline's steps. `open` names the pipelines that are being expanded, which bounds the
 /// depth: a pipeline is open once, and there are as many as the source has. Files are named by
 /// their paths.
@@ -81,7 +123,7 @@ fn walk(
     outer: &[(Condition, usize)],
     expansion: &mut Expansion,
 ) -> Result<(), PipelineError> {
-    let text = expansion.sources.len();
+    let (text, first) = (expansion.sources.len(), expansion.steps.len());
     expansion.sources.push(pipeline.source.clone());
     expansion
         .wants
@@ -95,14 +137,17 @@ fn walk(
         when.extend(step.when.iter().map(|condition| (condition.clone(), text)));
         let included = match &step.action {
             Action::Pass { name, options } => {
-                expansion.steps.push(Expanded {
+                let at = place_of(step, &expansion.steps, first)
+                    .map_err(|error| refused(pipeline, *error))?;
+                let new = Expanded {
                     name: name.clone(),
                     options: options.clone(),
                     when,
                     place: step.place.clone(),
                     source: text,
                     via: open.get(1..).unwrap_or(&[]).to_vec(),
-                });
+                };
+                expansion.steps.splice(at, [new]);
                 continue;
             }
             Action::Include { pipeline } => pipeline,
@@ -132,8 +177,15 @@ fn walk(
         };
         let inner = toml_form::parse(file)?;
         open.push(included.clone());
+        let end = expansion.steps.len();
         walk(&inner, source, open, &when, expansion)?;
         open.pop();
+        if step.anchor.is_some() {
+            let steps = expansion.steps.split_off(end);
+            let at = place_of(step, &expansion.steps, first)
+                .map_err(|error| refused(pipeline, *error))?;
+            expansion.steps.splice(at, steps);
+        }
     }
     Ok(())
 }

@@ -44,8 +44,46 @@ pub struct Step {
     pub action: Action,
     /// Under which conditions: all must hold.
     pub when: Vec<Condition>,
+    /// Where it goes, if not after the steps before it.
+    pub anchor: Option<Anchor>,
     /// Where the name of the pass or pipeline stands.
     pub place: Place,
+}
+
+/// The place of a step beside one of a pass that stands before it in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// On which side.
+    pub side: Side,
+    /// Name of the pass.
+    pub pass: String,
+    /// Where that stands.
+    pub place: Place,
+}
+
+/// Where a step goes that names another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Before it.
+    Before,
+    /// After it.
+    After,
+    /// In its place.
+    Replace,
+}
+
+impl Side {
+    /// All there are.
+    pub const ALL: [Side; 3] = [Side::Before, Side::After, Side::Replace];
+
+    /// Returns the word that stands for it in both forms of pipelines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Before => "before",
+            Side::After => "after",
+            Side::Replace => "replace",
+        }
+    }
 }
 
 impl Step {
@@ -58,6 +96,7 @@ impl Step {
         Step {
             action,
             when: Vec::new(),
+            anchor: None,
             place: Place::default(),
         }
     }

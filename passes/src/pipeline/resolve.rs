@@ -87,6 +87,7 @@ impl Resolved {
                 options: step.options.clone(),
             },
             when: Vec::new(),
+            anchor: None,
             place: Place::default(),
         });
         Pipeline {

@@ -379,6 +379,17 @@ const GRAMMAR: &[(&str, &[&str], &[&str])] = &[
         &["@", "@a{b=1}", "[debug]", "a[debug]{}", "\"a\"", "@\"a"],
     ),
     (
+        "anchor",
+        &["a before b", "a{b=1}[debug] after c", "@a replace b,c"],
+        &[
+            "a after",
+            "a after b c",
+            "a after {}",
+            "after after",
+            "a [b] between c",
+        ],
+    ),
+    (
         "options",
         &["a{}", "a{b=1,c=2}"],
         &["a{", "a{b=1", "a{b=1,}", "a{,}", "a{b=1,b=2}"],
@@ -562,5 +573,55 @@ fn pipelines_say_for_which_links_they_are() {
         with_own(own, "classify,@other", false).unwrap_err(),
         "other.toml:2:9: pipeline 'other' is for links where the link keeps debug information \
          (`-g`)"
+    );
+}
+
+/// The steps that a pipeline comes to.
+fn flat(text: &str) -> String {
+    const FILES: Files = Files(&[(
+        "base",
+        "name = 'base'\n[[pass]]\nuse = 'classify'\n[[pass]]\nuse = 'select-objects'\n\
+         [[pass]]\nuse = 'nothing'\nbefore = 'classify'\n",
+    )]);
+    resolve_with(text, &FILES, Phase::Lowered).map_or_else(
+        |error| error.to_string(),
+        |resolved| text_form::print(&resolved.to_pipeline()),
+    )
+}
+
+#[test]
+fn steps_go_beside_others() {
+    assert_eq!(flat("@base"), "nothing,classify,select-objects");
+    assert_eq!(
+        flat("@base,symbol-resolve,nothing after select-objects"),
+        "nothing,classify,select-objects,nothing,symbol-resolve"
+    );
+    assert_eq!(
+        flat("@base,callgraph-dce replace nothing")
+            .split(':')
+            .next(),
+        Some("--passes")
+    );
+    assert_eq!(
+        flat("classify,nothing replace classify,@base after nothing"),
+        "nothing,nothing,classify,select-objects"
+    );
+    // One that is left out stands where it is, too.
+    assert_eq!(
+        flat("@base,nothing[debug] after classify,symbol-resolve"),
+        "nothing,classify,select-objects,symbol-resolve"
+    );
+    assert_eq!(
+        flat("classify,nothing after clasify"),
+        "--passes:1:24: there is no step 'clasify' before this one; did you mean 'classify'?"
+    );
+    assert_eq!(
+        flat("@base,nothing,nothing before nothing"),
+        "--passes:1:30: there are 2 steps 'nothing' before this one"
+    );
+    // What stands after it does not count, nor do steps around an included pipeline.
+    assert_eq!(
+        flat("nothing after classify,classify"),
+        "--passes:1:15: there is no step 'classify' before this one"
     );
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! pipeline  = [ step { "," step } ]
-//! step      = ( pass [ options ] | "@" ( pipeline | string ) ) [ "[" condition { "," condition } "]" ]
+//! step      = ( pass [ options ] | "@" ( pipeline | string ) ) [ "[" condition { "," condition } "]" ] [ anchor ]
+//! anchor    = ( "before" | "after" | "replace" ) pass
 //! options   = "{" [ option { "," option } ] "}"
 //! option    = key "=" value
 //! condition = [ "not" ] fact
@@ -20,10 +21,12 @@ use std::fmt::Write as _;
 use super::error::PipelineError;
 use super::error::PipelineErrorKind;
 use super::model::Action;
+use super::model::Anchor;
 use super::model::Condition;
 use super::model::Pipeline;
 use super::model::Place;
 use super::model::Setting;
+use super::model::Side;
 use super::model::Source;
 use super::model::Step;
 
@@ -70,6 +73,9 @@ pub fn print(pipeline: &Pipeline) -> String {
         if !step.when.is_empty() {
             let when: Vec<String> = step.when.iter().map(Condition::to_string).collect();
             let _ = write!(out, "[{}]", when.join(","));
+        }
+        if let Some(anchor) = &step.anchor {
+            let _ = write!(out, " {} {}", anchor.side.name(), anchor.pass);
         }
     }
     out
@@ -196,11 +202,27 @@ impl<'t> Parser<'t> {
                 }
             }
         }
+        let anchor = self.anchor()?;
         Ok(Step {
             action,
             when,
+            anchor,
             place,
         })
+    }
+
+    /// Parses the step beside which one goes, if it is named.
+    fn anchor(&mut self) -> Result<Option<Anchor>, Refusal> {
+        self.peek();
+        let word = self.rest().split(|letter| !is_name_char(letter)).next();
+        let mut sides = Side::ALL.into_iter();
+        let Some(side) = sides.find(|side| Some(side.name()) == word) else {
+            return Ok(None);
+        };
+        self.at += side.name().len();
+        let (pass, place) = self.name("the name of a pass")?;
+        let pass = pass.to_owned();
+        Ok(Some(Anchor { side, pass, place }))
     }
 
     fn condition(&mut self) -> Result<Condition, Refusal> {
@@ -447,6 +469,7 @@ mod tests {
                 action,
                 when: Vec::new(),
                 place: Place::default(),
+                anchor: None,
             };
             let pipeline = Pipeline {
                 steps: vec![step],

@@ -21,10 +21,12 @@ use toml::Spanned;
 use super::error::PipelineError;
 use super::error::PipelineErrorKind;
 use super::model::Action;
+use super::model::Anchor;
 use super::model::Condition;
 use super::model::Pipeline;
 use super::model::Place;
 use super::model::Setting;
+use super::model::Side;
 use super::model::Source;
 use super::model::Step;
 
@@ -49,6 +51,33 @@ struct Entry {
     options: Option<Spanned<BTreeMap<Spanned<String>, toml::Value>>>,
     #[serde(default)]
     when: Vec<Spanned<String>>,
+    before: Option<Spanned<String>>,
+    after: Option<Spanned<String>>,
+    replace: Option<Spanned<String>>,
+}
+
+impl Entry {
+    /// Takes the step beside which this one goes; there may be one.
+    fn take_anchor(&mut self) -> Result<Option<Anchor>, Box<(PipelineErrorKind, Place)>> {
+        let given = [
+            (Side::Before, self.before.take()),
+            (Side::After, self.after.take()),
+            (Side::Replace, self.replace.take()),
+        ];
+        let mut given = given.into_iter().filter_map(|(side, pass)| {
+            let pass = pass?;
+            Some(Anchor {
+                side,
+                place: Place::at(pass.span()),
+                pass: pass.into_inner(),
+            })
+        });
+        let first = given.next();
+        match given.next() {
+            Some(second) => Err(Box::new((PipelineErrorKind::TwoAnchors, second.place))),
+            None => Ok(first),
+        }
+    }
 }
 
 /// Parses a pipeline file.
@@ -82,7 +111,8 @@ fn conditions(texts: Vec<Spanned<String>>) -> Vec<Condition> {
 }
 
 /// Parses one entry. The error says what is wrong with it and where.
-fn step(entry: Entry, whole: Place) -> Result<Step, Box<(PipelineErrorKind, Place)>> {
+fn step(mut entry: Entry, whole: Place) -> Result<Step, Box<(PipelineErrorKind, Place)>> {
+    let anchor = entry.take_anchor()?;
     let when = conditions(entry.when);
     let (action, place) = match (entry.r#use, entry.include) {
         (Some(name), None) => {
@@ -130,6 +160,7 @@ fn step(entry: Entry, whole: Place) -> Result<Step, Box<(PipelineErrorKind, Plac
     Ok(Step {
         action,
         when,
+        anchor,
         place,
     })
 }
@@ -159,6 +190,9 @@ pub fn print(pipeline: &Pipeline) -> String {
             }
         }
         print_conditions(&mut out, &step.when);
+        if let Some(anchor) = &step.anchor {
+            let _ = writeln!(out, "{} = {}", anchor.side.name(), string(&anchor.pass));
+        }
     }
     out
 }
@@ -196,12 +230,17 @@ when = ["not debug", "mercury"]
 [[pass]]
 include = "mercury"
 when = ["mercury"]
+
+[[pass]]
+use = "own"
+when = ["debug"]
+after = "callgraph-dce"
 "#;
 
     #[test]
     fn prints_what_it_parses() {
         let pipeline = parse_text(EXAMPLE).unwrap();
-        assert_eq!(pipeline.steps.len(), 3);
+        assert_eq!(pipeline.steps.len(), 4);
         assert_eq!(pipeline.summary, "It says \"so\"");
         assert_eq!(
             pipeline.steps[1]
@@ -237,7 +276,7 @@ when = ["mercury"]
         let cases = [
             (
                 "name = 'p'\n[[pass]]\nusing = 'x'\n",
-                "p.toml:3:1: unknown field `using`, expected one of `use`, `include`, `options`, `when`",
+                "p.toml:3:1: unknown field `using`, expected one of `use`, `include`, `options`, `when`, `before`, `after`, `replace`",
             ),
             ("summary = 'x'\n", "p.toml:1:1: missing field `name`"),
             (
@@ -259,6 +298,10 @@ when = ["mercury"]
             (
                 "name = 'p'\n[[pass]]\ninclude = 'b'\noptions = { e = 1 }\n",
                 "p.toml:4:11: an included pipeline takes no options; give the options to the passes of the included pipeline",
+            ),
+            (
+                "name = 'p'\n[[pass]]\nuse = 'a'\nbefore = 'b'\nafter = 'c'\n",
+                "p.toml:5:9: this entry has more than one of 'before', 'after' and 'replace'",
             ),
             // Columns count characters, not bytes.
             (

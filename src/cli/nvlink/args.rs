@@ -237,6 +237,7 @@ fn controls(low: &LowArgs) -> Controls {
         selection: PassSelection {
             pipeline: text(low, Id::CuweldPipeline),
             passes: text(low, Id::CuweldPasses),
+            insert: text(low, Id::CuweldInsert).into_iter().collect(),
             stop_after: text(low, Id::CuweldStopAfter),
             ..PassSelection::default()
         },

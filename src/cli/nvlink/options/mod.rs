@@ -84,6 +84,7 @@ pub enum OptionId {
     CuweldStrictFinalize,
     CuweldPipeline,
     CuweldPasses,
+    CuweldInsert,
     CuweldVerifyEach,
     CuweldSelfCheck,
     CuweldTimePasses,

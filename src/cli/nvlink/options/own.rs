@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 24] = [
+pub(super) const OPTIONS: [OptionSpec; 25] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -67,6 +67,14 @@ pub(super) const OPTIONS: [OptionSpec; 24] = [
     .names("cuweld-passes", "")
     .metavar("TEXT")
     .environment("CUWELD_PASSES"),
+    own(
+        OptionId::CuweldInsert,
+        ValueKind::Text,
+        "Add steps to the pipeline, such as 'my-pass after callgraph-dce'.",
+    )
+    .names("cuweld-insert", "")
+    .metavar("TEXT")
+    .environment("CUWELD_INSERT"),
     own(
         OptionId::CuweldVerifyEach,
         ValueKind::Flag,
