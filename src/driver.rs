@@ -30,6 +30,7 @@ use cuweld_passes::pipeline::Facts;
 
 use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
+use crate::compile::lto;
 use crate::diagnostics::Reporter;
 use crate::input::DeviceInput;
 use crate::input::DiscoverOptions;
@@ -38,6 +39,7 @@ use crate::input::HostInfo;
 use crate::input::Image;
 use crate::input::InputArena;
 use crate::input::InputError;
+use crate::input::SkipReason;
 use crate::input::discover_with;
 use crate::input::host_info::ReferenceKind;
 use crate::output::OutputError;
@@ -68,8 +70,8 @@ pub struct LinkOutcome<'data> {
     pub output: Option<LinkedFile<'data>>,
     /// What the file of `--register-link-binaries` holds, if asked for; `None` after a fatal error.
     pub registration: Option<String>,
-    /// Whether nvlink leaves such a file as it is if there is one: with `-dlto` and the device
-    /// runtime (deviation D30).
+    /// Whether nvlink leaves such a file as it is if there is one: where it left the device runtime
+    /// out (deviation D30).
     pub leaves_registration: bool,
     /// Runs of the compiler, in the order of the inputs; none if the link failed fatally.
     pub compile_times: Vec<CompileTime>,
@@ -185,8 +187,11 @@ pub fn link<'data>(
         find_inputs(request, is_checked, input_arena, arena)
     };
     tracing::info!(inputs = found.discovered.inputs.len(), "inputs are found");
+    if request.discover.registers {
+        leave_out_runtime(&mut found.discovered.inputs);
+    }
     let mut inputs = found.discovered.inputs.iter();
-    let leaves_registration = request.discover.lto && inputs.any(|input| input.system_library);
+    let has_runtime = inputs.any(|input| input.system_library);
     let mut times = Vec::new();
     if request.discover.lto {
         let job = (request, &mut times);
@@ -200,7 +205,7 @@ pub fn link<'data>(
             Optimisation::Failed => return nothing,
             Optimisation::Output(output) => {
                 return Ok(LinkOutcome {
-                    leaves_registration,
+                    leaves_registration: has_runtime && !request.options.keep_system_libraries,
                     ..program(request, &found.discovered, output, times)
                 });
             }
@@ -226,7 +231,7 @@ pub fn link<'data>(
     if !is_linked || reporter.is_fatal() {
         return nothing;
     }
-    let registration = request.registers.then(|| {
+    let registration = request.discover.registers.then(|| {
         let folder = std::env::current_dir().unwrap_or_default();
         registration(&inputs, &module, &folder.to_string_lossy())
     });
@@ -235,6 +240,9 @@ pub fn link<'data>(
         .into_iter()
         .try_for_each(|it| reporter.report(it))?;
     let registration = registration.map(|it| it.text);
+    let keeps_runtime = module
+        .included_objects()
+        .any(|(_, object)| object.system_library);
     let text = request.as_text.map(|form| text::print(&module, form));
     let output = match text.map(String::into_bytes).or_else(|| module.image.take()) {
         Some(image) => Some(LinkedFile::Image(image)),
@@ -254,10 +262,23 @@ pub fn link<'data>(
     }
     Ok(LinkOutcome {
         registration,
-        leaves_registration,
+        leaves_registration: has_runtime && !keeps_runtime,
         compile_times: times,
         output: output.filter(|_| !reporter.failed()),
     })
+}
+
+/// Leaves the device runtime out, which is kept with `-keep-system-libraries`, where there is nothing
+/// else but files without code for the target, none of them a host object, and a register file
+/// [host-lists-count].
+fn leave_out_runtime(inputs: &mut Vec<DeviceInput<'_>>) {
+    let lacks_code = |input: &DeviceInput<'_>| input.skip == Some(SkipReason::NoCode);
+    let is_all = inputs
+        .iter()
+        .all(|input| input.system_library || lacks_code(input));
+    if is_all && inputs.iter().any(lacks_code) {
+        inputs.retain(|input| !input.system_library);
+    }
 }
 
 /// Discovers inputs and lowers them. The inputs come with the module, those that take no part
@@ -457,7 +478,7 @@ fn program(
     compile_times: Vec<CompileTime>,
 ) -> LinkOutcome<'static> {
     let folder = std::env::current_dir().unwrap_or_default();
-    let keeps = request.options.keep_system_libraries;
+    let keeps = request.options.keep_system_libraries && lto::runtime_follows(&discovered.inputs);
     let registration =
         || registration_of_program(&discovered.inputs, &folder.to_string_lossy(), keeps).text;
     LinkOutcome {

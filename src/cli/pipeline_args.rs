@@ -136,6 +136,7 @@ impl InputArgs {
                 env_library_path: None,
                 cpu_arch: CpuArch::default(),
                 lto: false,
+                registers: false,
                 strict: controls.strict,
                 errors: EarlyErrors::default(),
                 limits,
@@ -162,7 +163,6 @@ impl InputArgs {
                 ..Default::default()
             },
             ignore_host_info: self.ignore_host_info,
-            registers: false,
             hooks: Hooks::default(),
             controls,
         })

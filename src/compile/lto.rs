@@ -94,17 +94,20 @@ fn is_lto(input: &DeviceInput<'_>) -> bool {
 /// Returns `true` if a host object holds LTO-IR that is linked: files that hold nothing but device
 /// code do not count. An input without code for the target stands for one.
 pub fn is_from_host(inputs: &[DeviceInput<'_>]) -> bool {
-    let counts = |input: &DeviceInput<'_>| match is_lto(input) {
+    inputs.iter().any(counts_as_host)
+}
+
+fn counts_as_host(input: &DeviceInput<'_>) -> bool {
+    match is_lto(input) {
         true => !input.raw,
         false => input.lacks_code() && !input.system_library,
-    };
-    inputs.iter().any(counts)
+    }
 }
 
 /// Returns `true` if a part of the device runtime comes after all LTO-IR of host objects.
 pub fn runtime_follows(inputs: &[DeviceInput<'_>]) -> bool {
     let behind = inputs.iter().rev();
-    let mut behind = behind.take_while(|input| !is_lto(input) || input.raw);
+    let mut behind = behind.take_while(|input| !counts_as_host(input));
     behind.any(|input| input.system_library)
 }
 

@@ -27,8 +27,6 @@ pub struct Request<'a> {
     pub threads: Threads,
     /// The form in which the output is the module as text, in place of the file.
     pub as_text: Option<DumpBytes>,
-    /// Whether the text of `--register-link-binaries` is made.
-    pub registers: bool,
     /// What the program does meanwhile.
     pub hooks: Hooks,
 }
@@ -45,7 +43,6 @@ impl<'a> Request<'a> {
             controls,
             threads: Threads::default(),
             as_text: None,
-            registers: false,
             hooks: Hooks::default(),
         }
     }

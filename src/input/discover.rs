@@ -340,7 +340,9 @@ where
                     Some(image) => self.raw(source, image, ObjectOrigin::Fatbin),
                     None => {
                         // [host-lists-count]
-                        self.found.host_info.set_unknown(source.path);
+                        if !self.options.registers {
+                            self.found.host_info.set_unknown(source.path);
+                        }
                         let skip = Some(SkipReason::NoCode);
                         self.add(source, None, ModuleIds::default(), true, skip);
                     }

@@ -26,6 +26,9 @@ pub struct DiscoverOptions<'a> {
     pub cpu_arch: CpuArch,
     /// `-lto` is given: LTO-IR comes before ELF and PTX.
     pub lto: bool,
+    /// A register file is asked for, with which fatbins without code for the target are as if they
+    /// were not given [host-lists-count].
+    pub registers: bool,
     /// Lose code where nvlink loses it without a message (docs/deviations.md).
     pub strict: bool,
     /// Which warnings are errors.
@@ -60,6 +63,7 @@ impl<'a> DiscoverOptions<'a> {
             env_library_path: None,
             cpu_arch: CpuArch::default(),
             lto: false,
+            registers: false,
             strict: false,
             errors: EarlyErrors::default(),
             limits: Limits::default(),

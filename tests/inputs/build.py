@@ -439,6 +439,7 @@ for name, kinds in (("lto90a", "lto_90a"), ("lto90-90a", "lto_90 lto_90a"), ("lt
     codes = [f"-gencode=arch=compute_{kind.partition('_')[2]},code={kind}" for kind in kinds.split()]
     run("nvcc", "-rdc=true", *codes, "-c", "lwhich.cu", "-o", f"{name}.o")
 run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lv.cu", "-o", "lv.fatbin")
+run("nvcc", "-rdc=true", "-arch=sm_90", "-fatbin", "lv.cu", "-o", "s90.fatbin")
 write("ldata.cu", "__device__ int value = 3;\n")
 run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "ldata.cu", "-o", "ldata.fatbin")
 run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "sf.cu", "-o", "sf.o")

@@ -62,7 +62,7 @@ codes! {
         when "The toolkit is 13.5 or later, and relocatable output for sm_100 and up has a unified table; nvlink gives it a number that is another section's (D29).";
     REGISTER_FILE "register-file":
         "a register file that is written anew"
-        when "A link with `-dlto` has to write a register file that exists with other contents; nvlink leaves it (D30).";
+        when "A link that leaves out the device runtime has to write a register file that exists with other contents; nvlink leaves it (D30).";
     DYNAMIC_SHARED_ALIGN "dynamic-shared-align":
         "dynamic shared memory at the largest alignment of its names"
         when "A kernel reaches names of dynamic shared memory with different alignments, which are one address; nvlink since CUDA 13.1 aligns it for one of them only (D21).";

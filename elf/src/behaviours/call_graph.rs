@@ -62,10 +62,11 @@ super::behaviours! {
     EMPTY_PROTOTYPE = "empty-prototype", shown by ["address-of-kernel"];
     /// Lists of a host object count only if it has `.nvHRKE` with at least one byte; the other
     /// lists may be missing. An object without lists, or a fatbin even without code for the target,
-    /// makes them count for nothing.
+    /// makes them count for nothing; one without code does not where a register file is asked for.
     HOST_LISTS_COUNT = "host-lists-count", shown by [
         "host-objects",
         "host-lists-beside-fatbin-without-code",
+        "host-lists-registered-fatbin-without-code",
         "host-lists-of-plain-object",
         "host-lists-of-whole-program-object",
     ];

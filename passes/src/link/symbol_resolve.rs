@@ -29,6 +29,7 @@ use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::known_symbols;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::string_table::NameHash;
 use cuweld_elf::symbol::Binding;
@@ -107,6 +108,7 @@ impl Pass for SymbolResolve {
             named_by: Vec::with_capacity(most),
             common_is_taken: Vec::with_capacity(most),
             weak_function_over_variable: false,
+            constants_size: None,
             meanings: Meanings::of_nothing(most),
         };
         let has_ewp = resolver.module.has_ewp_object();
@@ -200,6 +202,9 @@ struct Resolver<'m, 'data> {
     common_is_taken: Vec<bool>,
     /// The same with two weak symbols, where it fails elsewhere.
     weak_function_over_variable: bool,
+    /// What the size of all constants stands for, which is one symbol although it is local
+    /// [constants-size].
+    constants_size: Option<LinkSymbolId>,
     /// What symbols stand for, as an analysis has it.
     meanings: Meanings,
 }
@@ -225,8 +230,16 @@ struct Named {
 
 impl<'data> Resolver<'_, 'data> {
     fn resolve(&mut self, id: SymbolId, symbol: Symbol<'data>) {
-        let link = if symbol.bind == Binding::LOCAL {
-            self.create(id, &symbol)
+        let is_local = symbol.bind == Binding::LOCAL;
+        let is_size = is_local && symbol.name == known_symbols::CONSTANTS_SIZE;
+        let link = if let Some(link) = self.constants_size.filter(|_| is_size) {
+            link
+        } else if is_local {
+            let link = self.create(id, &symbol);
+            if is_size {
+                self.constants_size = Some(link);
+            }
+            link
         } else {
             let hash = NameHash::of(symbol.name);
             let module = &*self.module;

@@ -175,6 +175,7 @@ fn run_link(
         env_library_path: library_path.as_deref(),
         cpu_arch: args.cpu_arch,
         lto: args.lto,
+        registers: args.register_link_binaries.is_some(),
         strict: args.controls.strict,
         errors: reporter.early_errors(),
         limits: args.limits,
@@ -196,7 +197,6 @@ fn run_link(
         ignore_host_info: args.ignore_host_info,
         controls: &args.controls,
         as_text: None,
-        registers: args.register_link_binaries.is_some(),
         hooks,
     };
     // Given back with the process.

@@ -1,0 +1,1 @@
+__global__ void of_another_target() {}
