@@ -121,10 +121,11 @@ super::behaviours! {
     /// whole program (`-ewp`), whose shared memory has no symbol.
     NULL_SYMBOL_OF_WHOLE_KERNELS = "null-symbol-of-whole-kernels", shown by ["ewp-shared"];
     /// `.nv.ptx.const0.size` of the device runtime is the size of the constant variables of this
-    /// link, -1 without any; in relocatable output too, whatever a later link brings. It is one
-    /// symbol in a link, although it is local.
+    /// link, -1 without any (0 with `-allow-undefined-globals`); in relocatable output too, whatever
+    /// a later link brings. It is one symbol in a link, although it is local.
     CONSTANTS_SIZE = "constants-size", shown by [
         "constants-size-of-two",
+        "constants-size-undefined-globals",
         "relocatable-constants-size",
         "relocatable-no-constants-size",
     ];

@@ -491,7 +491,7 @@ fn dynamic(
         false => Vec::new(),
     };
     for link in began {
-        module.link_symbols[link].value = Some(0);
+        module.link_symbols[link].value = Some(align_up(null, DYNAMIC_ALIGN));
     }
     for link in named {
         // [dynamic-shared-unreached]

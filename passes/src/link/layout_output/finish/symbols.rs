@@ -334,7 +334,11 @@ impl<'data> Finish<'_, 'data> {
         let bank = [b".nv.constant3", view]
             .into_iter()
             .find_map(|name| self.out.by_name.get(name));
-        bank.map_or(u64::MAX, |id| self.out.sections[*id].size)
+        let none = match self.module.options.allow_undefined_globals {
+            true => 0,
+            false => u64::MAX,
+        };
+        bank.map_or(none, |id| self.out.sections[*id].size)
     }
 
     /// Returns `true` if only `-preserve-relocs` shows a symbol: 1 in `st_other`
