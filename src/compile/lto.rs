@@ -97,6 +97,7 @@ pub fn is_from_host(inputs: &[DeviceInput<'_>]) -> bool {
     inputs.iter().any(counts_as_host)
 }
 
+/// Returns `true` for an input that decides whether a program is one of host objects.
 fn counts_as_host(input: &DeviceInput<'_>) -> bool {
     match is_lto(input) {
         true => !input.raw,
