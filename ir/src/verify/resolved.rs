@@ -14,6 +14,7 @@ use crate::object::ObjectState;
 use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::EntityId;
+use cuweld_elf::known_symbols;
 use cuweld_elf::raw::ET_EXEC;
 
 pub(super) fn check_selected(checker: &mut Checker<'_, '_>) {
@@ -64,7 +65,8 @@ fn members(checker: &mut Checker<'_, '_>) {
             continue;
         }
         count[link.index()] += 1;
-        local[link.index()] |= symbol.is_local();
+        // The size of all constants is one symbol [constants-size].
+        local[link.index()] |= symbol.is_local() && symbol.name != known_symbols::CONSTANTS_SIZE;
         if symbol.name != module.link_name(link) {
             let what = format!("it stands for {}", checker.link(link));
             let place = checker.symbol(id);

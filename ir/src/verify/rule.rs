@@ -88,7 +88,8 @@ cuweld_elf::rules! {
     /// First symbol and definition of a link symbol are symbols that stand for it, and the
     /// definition is one.
     LinkMembers = "link-members" from Resolved,
-    /// The symbols of a link symbol have one name, and a local symbol stands for itself alone.
+    /// The symbols of a link symbol have one name, and a local symbol stands for itself alone, but for
+    /// `.nv.ptx.const0.size`.
     LinkName = "link-name" from Resolved,
     /// No two link symbols of global symbols have the same name.
     LinkUnique = "link-unique" from Resolved,
