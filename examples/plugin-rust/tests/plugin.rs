@@ -45,11 +45,9 @@ fn kernels_get_a_prefix() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| -> PathBuf { folder.path().join(name) };
     let (out, pipeline) = (path("out.cubin"), path("p.toml"));
-    let text = "name = 'prefixed'\n[[pass]]\nuse = 'classify'\n[[pass]]\nuse = 'prefix-kernels'\n\
-                options = { args = ['v2_'] }\n";
-    let rest = include_str!("../../../pipelines/executable.toml");
-    let rest = rest.split_once("use = \"classify\"").unwrap().1;
-    std::fs::write(&pipeline, format!("{text}{rest}")).unwrap();
+    let text = "name = 'prefixed'\n[[pass]]\ninclude = 'executable'\n[[pass]]\n\
+                use = 'prefix-kernels'\noptions = { args = ['v2_'] }\nafter = 'classify'\n";
+    std::fs::write(&pipeline, text).unwrap();
     let plugin = plugin();
     let link = [
         "link",
