@@ -75,17 +75,13 @@ pub(super) fn expand(
     Ok(expansion)
 }
 
-fn refused(pipeline: &Pipeline, (kind, place): (PipelineErrorKind, Place)) -> PipelineError {
-    PipelineError::new(kind, pipeline.source.as_ref(), &place)
-}
-
 /// Returns which steps a step takes the place of: none, at the end or beside another one, or that
 /// one. `first` is the first step of the pipeline that it belongs to.
 fn place_of(
-    step: &Step,
+    (pipeline, step): (&Pipeline, &Step),
     steps: &[Expanded],
     first: usize,
-) -> Result<Range<usize>, Box<(PipelineErrorKind, Place)>> {
+) -> Result<Range<usize>, PipelineError> {
     let Some(anchor) = &step.anchor else {
         return Ok(steps.len()..steps.len());
     };
@@ -110,7 +106,8 @@ fn place_of(
         }
         (Some(_), count) => PipelineErrorKind::ManyAnchors { pass, count },
     };
-    Err(Box::new((kind, anchor.place.clone())))
+    let text = pipeline.source.as_ref();
+    Err(PipelineError::new(kind, text, &anchor.place))
 }
 
 /// Appends a pipeline's steps. `open` names the pipelines that are being expanded, which bounds the
@@ -137,8 +134,7 @@ fn walk(
         when.extend(step.when.iter().map(|condition| (condition.clone(), text)));
         let included = match &step.action {
             Action::Pass { name, options } => {
-                let at = place_of(step, &expansion.steps, first)
-                    .map_err(|error| refused(pipeline, *error))?;
+                let at = place_of((pipeline, step), &expansion.steps, first)?;
                 let new = Expanded {
                     name: name.clone(),
                     options: options.clone(),
@@ -180,12 +176,9 @@ fn walk(
         let end = expansion.steps.len();
         walk(&inner, source, open, &when, expansion)?;
         open.pop();
-        if step.anchor.is_some() {
-            let steps = expansion.steps.split_off(end);
-            let at = place_of(step, &expansion.steps, first)
-                .map_err(|error| refused(pipeline, *error))?;
-            expansion.steps.splice(at, steps);
-        }
+        let steps = expansion.steps.split_off(end);
+        let at = place_of((pipeline, step), &expansion.steps, first)?;
+        expansion.steps.splice(at, steps);
     }
     Ok(())
 }
