@@ -11,6 +11,7 @@ pub mod fast_path;
 pub mod frames;
 pub mod lines;
 pub mod offsets;
+pub mod operands;
 pub mod register_ranges;
 pub mod relocs;
 pub mod sass;

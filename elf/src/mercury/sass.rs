@@ -74,6 +74,35 @@ impl Instruction {
         self.operation() == 0x94d
     }
 
+    /// Returns `true` if the instruction fills code up, `NOP`.
+    pub fn is_filling(self) -> bool {
+        self.operation() == 0x918
+    }
+
+    /// Returns how many instructions after the next one a branch (`BRA`) or `WARPSYNC` leads to,
+    /// which may be fewer than none; `None` for other instructions.
+    pub fn branch(self) -> Option<i64> {
+        if !matches!(self.operation(), 0x947 | 0x547 | 0x348 | 0x948) {
+            return None;
+        }
+        // 56 bits, in units of four bytes, with their sign.
+        let distance = self.bits(34, 48) << 8 | self.bits(16, 8);
+        Some((distance as i64) << 8 >> 8 >> 2)
+    }
+
+    /// Returns `true` if a branch (`BRA`) depends on a predicate beside its guard, or divides the
+    /// threads of its warp.
+    pub fn is_conditional_branch(self) -> bool {
+        self.operation() == 0x547 || self.bits(87, 4) != 7 || self.bits(32, 2) == 2
+    }
+
+    /// Returns how many instructions after the next one the place lies at which threads meet again
+    /// (`BSSY`); `None` for other instructions.
+    pub fn marked_place(self) -> Option<i64> {
+        let distance = i64::from(self.bits(32, 32) as u32 as i32);
+        (self.operation() == 0x945).then_some(distance / 16)
+    }
+
     /// Returns the write barrier of the control bits, 7 for none.
     pub fn write_barrier(self) -> u8 {
         (self.0 >> 110 & 7) as u8
@@ -82,6 +111,19 @@ impl Instruction {
     /// Returns the read barrier of the control bits, 7 for none.
     pub fn read_barrier(self) -> u8 {
         (self.0 >> 113 & 7) as u8
+    }
+
+    /// Returns the barriers that the instruction waits for, a bit for each of six.
+    pub fn waits(self) -> u8 {
+        self.bits(116, 6) as u8
+    }
+
+    /// Returns the instruction with other barriers.
+    #[must_use]
+    pub fn with_barriers(self, write: u8, read: u8, waits: u8) -> Instruction {
+        let barriers = u128::from(write & 7) | u128::from(read & 7) << 3;
+        let barriers = barriers | u128::from(waits & 0x3f) << 6;
+        Instruction(self.0 & !(0xfff << 110) | barriers << 110)
     }
 
     /// Returns the field in which a load from a constant bank (`LDC` or `LDCU`) has its offset, in
