@@ -62,11 +62,13 @@ super::behaviours! {
     ];
     /// In the Mercury view rows of bytes that are left out of a function's own bank stay, and end
     /// the link with an internal error unless the bank is large enough without these bytes. Rows
-    /// of constants that move into the banks of kernels go.
+    /// of constants that move into the banks of kernels go, unless those of another copy of the
+    /// function stand in their place.
     CONSTANTS_ROWS_IN_BANK = "constants-rows-in-bank", shown by [
         "mercury-rows-past-constants",
         "mercury-rows-past-constants-relocatable",
         "mercury-rows-past-constants-in-bank",
+        "mercury-rows-past-constants-copy",
     ];
     /// The constants of a discarded copy that begin a section give it their flags.
     FLAGS_OF_FIRST_CONSTANTS = "flags-of-first-constants", shown by [

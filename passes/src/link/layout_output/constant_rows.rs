@@ -93,16 +93,25 @@ pub(super) fn of_bank<'m>(
         let copies = pieces.iter().take_while(|piece| same(piece)).count();
         let (group, rest) = pieces.split_at(copies.max(1));
         pieces = rest;
+        let end_of = |piece: &PlanPiece| {
+            let size = piece.size.unwrap_or(module.sections[piece.section].size());
+            piece.offset.saturating_add(size)
+        };
+        let end = group.iter().map(end_of).max().unwrap_or(0);
         for piece in group.iter().rev() {
             let Some(holder) = out.constant_rows.get(&piece.section) else {
                 continue;
             };
             let own = module.relocs[module.sections[*holder].relocs].iter().rev();
             let is_own = bank_of == function(piece.section);
-            // Rows of bytes without a name do not move [constants-rows-in-bank].
-            let mut own: Vec<&Reloc> = own
-                .filter(|row| is_own || piece.size.is_none_or(|size| row.offset < size))
-                .collect();
+            // Rows of bytes without a name do not move, unless those of another copy stand in their
+            // place [constants-rows-in-bank].
+            let stays = |row: &&Reloc| {
+                is_own
+                    || piece.size.is_none_or(|size| row.offset < size)
+                    || piece.offset.saturating_add(row.offset) < end
+            };
+            let mut own: Vec<&Reloc> = own.filter(stays).collect();
             let is_discarded = module.sections[piece.section]
                 .owner
                 .is_some_and(|owner| module.functions[owner].fate == Fate::Discarded);
@@ -110,7 +119,8 @@ pub(super) fn of_bank<'m>(
                 // Constants that move do so one by one, the last first, each with its rows
                 // reversed: in `-r` output they stand the other way round already. Those of
                 // discarded copies move together [mercury-switch-tables].
-                let starts = constants_of(module, piece.section);
+                let mut starts = constants_of(module, piece.section);
+                starts.extend(piece.size);
                 let constant = |row: &Reloc| starts.partition_point(|start| *start <= row.offset);
                 own.sort_by_key(|row| std::cmp::Reverse(constant(row)));
             }
