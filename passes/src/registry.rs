@@ -18,6 +18,7 @@ use crate::link::constant_bank_dedup::ConstantBankDedup;
 use crate::link::emit::Emit;
 use crate::link::layout_output::LayoutOutput;
 use crate::link::mercury_encode::MercuryEncode;
+use crate::link::mercury_schedule::MercurySchedule;
 use crate::link::merge_metadata::MergeMetadata;
 use crate::link::place_memory::PlaceMemory;
 use crate::link::plan_relocations::PlanRelocations;
@@ -152,6 +153,7 @@ fn register_standard(registry: &mut Registry) {
         .register::<CheckLimits>()
         .register::<PlanRelocations>()
         .register::<LayoutOutput>()
+        .register::<MercurySchedule>()
         .register::<MercuryEncode>()
         .register::<Relocate>()
         .register::<CheckLink>()

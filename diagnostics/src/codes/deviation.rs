@@ -18,6 +18,10 @@ codes! {
         "code that NVIDIA's finalizer would compile anew"
         when "Code for sm_100 and up runs as it is, and nvlink would make it anew (D12, D15)."
         advice "`--cuweld-explain=all` names each function and says why. `--cuweld-strict-finalize` makes it an error.";
+    SCHEDULED "scheduled":
+        "kernels that are scheduled anew by measured rules"
+        when "The scoreboards of kernels for sm_100 and up are those that nvlink's finalizer gives them, by rules that were measured and gave the schedule of the object, too (D31)."
+        advice "`--cuweld-strict-finalize` makes it an error, `--cuweld-skip mercury-schedule` keeps the code of the object.";
     KEPT_ADDRESS "kept-address":
         "an address in constants that stays"
         when "nvlink leaves the address out and writes 0 (D14).";

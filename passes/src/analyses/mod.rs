@@ -2,6 +2,7 @@
 
 mod call_graph;
 mod call_graph_dot;
+pub(crate) mod code_changes;
 mod components;
 mod counting_calls;
 mod creation_order;

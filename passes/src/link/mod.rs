@@ -6,6 +6,7 @@ pub mod constant_bank_dedup;
 pub mod emit;
 pub mod layout_output;
 pub mod mercury_encode;
+pub mod mercury_schedule;
 pub mod merge_metadata;
 pub mod place_memory;
 pub mod plan_relocations;

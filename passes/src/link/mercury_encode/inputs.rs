@@ -10,6 +10,8 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::analyses::code_changes::is_debugger_code;
+
 /// What is asked for of the objects' sections.
 pub(super) struct Inputs {
     /// The parameters of each kernel, by function.
@@ -58,8 +60,7 @@ impl Inputs {
 
     fn add(&mut self, module: &Module<'_>, id: SectionId, is_included: bool) {
         let section = &module.sections[id];
-        self.for_debugger |=
-            is_included && section.name == b".nv_debug_info_reg_sass" && section.size() != 0;
+        self.for_debugger |= is_included && is_debugger_code(section);
         let patched = || match section.info {
             SectionInfo::Section(patched) => Some((patched, module.sections[patched].kind)),
             _ => None,

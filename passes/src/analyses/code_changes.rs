@@ -1,0 +1,281 @@
+//! Code that nvlink would change: kernels that it would schedule anew, and code that it would
+//! compile for the debugger or of its own accord [scheduled-anew].
+
+use cuweld_elf::behaviours::mercury::MATHS_RECORD_ADDED;
+use cuweld_elf::mercury::capmerc::Capmerc;
+use cuweld_elf::mercury::capmerc::Form;
+use cuweld_elf::mercury::capmerc::INSTRUCTION;
+use cuweld_elf::mercury::capmerc::Item;
+use cuweld_elf::mercury::operands::File;
+use cuweld_elf::mercury::operands::Operands;
+use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::note_records::NOTE_TOOL_INFO;
+use cuweld_elf::note_records::tool_info_strings;
+use cuweld_elf::target::attributes;
+use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
+use cuweld_ir::FunctionId;
+use cuweld_ir::Module;
+use cuweld_ir::Note;
+use cuweld_ir::Object;
+use cuweld_ir::Section;
+use cuweld_ir::table::EntityId;
+
+/// What nvlink would do to the code of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeChange {
+    /// Schedule it anew: it is a kernel that calls nothing, and its first load has a scoreboard that
+    /// nothing waits for.
+    FirstLoad,
+    /// Another change.
+    Other {
+        /// What nvlink would do.
+        what: &'static str,
+        /// Why.
+        why: &'static str,
+    },
+}
+
+impl CodeChange {
+    /// Says what nvlink would do: a verb.
+    pub fn what(self) -> &'static str {
+        match self {
+            CodeChange::FirstLoad => "schedule anew",
+            CodeChange::Other { what, .. } => what,
+        }
+    }
+
+    /// Says why.
+    pub fn why(self) -> &'static str {
+        match self {
+            CodeChange::FirstLoad => "it calls nothing, and its first load has a scoreboard",
+            CodeChange::Other { why, .. } => why,
+        }
+    }
+}
+
+/// What decides how nvlink makes the code of a link.
+pub struct CodeChanges<'m, 'data> {
+    module: &'m Module<'data>,
+    /// Whether the link is for the debugger: nvlink then takes no barrier out and schedules nothing
+    /// anew.
+    is_for_debugger: bool,
+    /// Whether the file has code for the debugger, by that or by an object: nvlink then compiles
+    /// all of it so, with `-r` too.
+    has_debugger_code: bool,
+    /// Whether an object asks that errors are visible where code ends: nvlink then compiles all of
+    /// it so.
+    shows_errors: bool,
+    /// The objects of older compilers, by index; empty if there are none.
+    older: Vec<bool>,
+}
+
+impl<'m, 'data> CodeChanges<'m, 'data> {
+    /// Looks at a link with Mercury whose attribute lists are merged. `has_debugger_objects` says
+    /// whether an object that takes part has code for the debugger.
+    pub fn new(module: &'m Module<'data>, has_debugger_objects: bool) -> Self {
+        let is_for_debugger = module.is_for_debugger();
+        CodeChanges {
+            module,
+            is_for_debugger,
+            has_debugger_code: is_for_debugger || has_debugger_objects,
+            shows_errors: shows_errors(module),
+            older: older_objects(module),
+        }
+    }
+
+    /// Returns the change that nvlink would make to a function's code.
+    pub fn of(&self, function: FunctionId) -> Option<CodeChange> {
+        const DEBUG: &str = "compile for the debugger";
+        let other = |what, why| Some(CodeChange::Other { what, why });
+        let module = self.module;
+        let has_end =
+            |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
+        if self.has_debugger_code && has_end(false) {
+            other(DEBUG, "it has no memory barrier where it ends")
+        } else if !self.has_debugger_code && self.shows_errors && has_end(false) {
+            other(
+                "compile with error barriers",
+                "it has no error barrier where it ends, and another object asks for them",
+            )
+        } else if !self.has_debugger_code && !self.shows_errors && has_end(true) {
+            other(
+                "compile without the debugger's barriers",
+                "it has a memory barrier where it ends",
+            )
+        } else if self.has_debugger_code && is_unified_stub(module, function) {
+            other(DEBUG, "it is a unified stub")
+        } else if is_unified_stub(module, function)
+            && module.options.relocatable
+            && module.toolkit.release > Toolkit::DEFAULT.release
+        {
+            other("schedule anew", "it is a unified stub")
+        } else if is_unified_stub(module, function) && is_unoptimised(module, function) {
+            other(
+                "schedule anew",
+                "it is a unified stub that was compiled without optimisation",
+            )
+        } else if is_of_later_compiler(module, function) {
+            other("compile anew", "a compiler after 13.0.88 made it")
+        } else if self.is_of_older_compiler(function) {
+            other("compile anew", "the compiler of an older toolkit made it")
+        } else if self.is_for_debugger {
+            None
+        } else {
+            is_scheduled_anew(module, function)
+        }
+    }
+
+    /// Returns `true` if the compiler of an older toolkit than the link's made a function.
+    fn is_of_older_compiler(&self, function: FunctionId) -> bool {
+        let text = self.module.functions[function].views.sass.text;
+        let object = self.module.sections[text].object;
+        self.older.get(object.index()) == Some(&true)
+    }
+}
+
+/// Returns `true` if a record of the file asks for error barriers where code ends
+/// (`ptxas -make-errors-visible-at-exit`).
+fn shows_errors(module: &Module<'_>) -> bool {
+    let lists = module.merged_info.iter();
+    lists
+        .filter(|list| list.function.is_none())
+        .flat_map(|list| &list.records)
+        .any(|id| module.attributes[*id].code == attributes::GEN_ERRBAR_AT_EXIT)
+}
+
+/// Returns the objects of older toolkits than the link's, by index, where that matters: each release
+/// after CUDA 13.0 makes other code of the same Mercury than the one before.
+fn older_objects(module: &Module<'_>) -> Vec<bool> {
+    if module.toolkit.release <= Toolkit::DEFAULT.release {
+        return Vec::new();
+    }
+    // The patch releases of CUDA 13.2 make other code, too.
+    let has_patches = module.toolkit.release == MATHS_RECORD_ADDED.since;
+    let is_older = |object: &Object<'_>| {
+        module.origin(object).toolkit < module.toolkit.number
+            || has_patches && is_of_other_version(module.toolkit, &module.notes[object.notes])
+    };
+    module.objects.values().map(is_older).collect()
+}
+
+/// Returns `true` if the tool that wrote an object with these notes is of another version than a
+/// toolkit.
+fn is_of_other_version(toolkit: &Toolkit, notes: &[Note<'_>]) -> bool {
+    let tools = notes.iter().filter(|note| note.ty == NOTE_TOOL_INFO);
+    let mut strings = tools.filter_map(|note| tool_info_strings(note.desc));
+    strings.any(|strings| !strings.contains(&toolkit.stamp.version.as_bytes()))
+}
+
+/// Returns for each place where a function ends the thread `true` if the debugger's barriers stand
+/// before it.
+fn ends<'m>(module: &'m Module<'_>, function: FunctionId) -> impl Iterator<Item = bool> + use<'m> {
+    let row = &module.functions[function];
+    let code = module.sections[row.views.sass.text].bytes();
+    let before =
+        std::iter::once(false).chain(Instruction::all(code).map(Instruction::is_error_barrier));
+    Instruction::all(code)
+        .zip(before)
+        .filter(|(word, _)| word.is_exit())
+        .map(|(_, is_guarded)| is_guarded)
+}
+
+/// Returns `true` if a function is the stub of another in the unified table, of which nvlink
+/// changes control bits in a link for the debugger.
+fn is_unified_stub(module: &Module<'_>, function: FunctionId) -> bool {
+    let text = module.functions[function].views.sass.text;
+    module.sections[text].ty == sht::CUDA_UNIFIED_FUNCTION
+}
+
+/// Returns `true` if a function was compiled without optimisation, by its first instruction.
+fn is_unoptimised(module: &Module<'_>, function: FunctionId) -> bool {
+    let text = module.functions[function].views.sass.text;
+    let first = Instruction::all(module.sections[text].bytes()).next();
+    first.is_some_and(Instruction::stalls_longest)
+}
+
+/// Returns `true` if a function has a record that nvlink 13.0.88 does not know: it makes other SASS
+/// of the Mercury code, with `-r` too. Later linkers know it.
+fn is_of_later_compiler(module: &Module<'_>, function: FunctionId) -> bool {
+    if module.toolkit.release > Toolkit::DEFAULT.release {
+        return false;
+    }
+    let list = module.functions[function].views.sass.info;
+    let mut records = list
+        .into_iter()
+        .flat_map(|list| &module.attributes[module.sections[list].attributes]);
+    records.any(|record| record.code == attributes::NVSAL_SW_WAR)
+}
+
+/// Returns the change of a kernel of an executable that nvlink schedules anew.
+fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeChange> {
+    let row = &module.functions[function];
+    if module.options.relocatable || !module.symbols[row.symbol].is_entry() {
+        return None;
+    }
+    let code = module.sections[row.views.sass.text].bytes();
+    let (mut has_frame, mut stack) = (false, None);
+    for word in Instruction::all(code) {
+        if word.is_call() {
+            return None;
+        }
+        has_frame |= word.moves_stack_pointer();
+        if stack.is_none() && word.loads_stack_pointer() {
+            stack = Some(word);
+        }
+    }
+    let merc = module.sections[row.views.merc?.text].bytes();
+    let capmerc = Capmerc::parse(merc).ok()?;
+    let has_run = |is_such: fn(&[u8]) -> bool| {
+        capmerc.marked().any(|item| {
+            matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
+        })
+    };
+    let other = |why| {
+        let what = CodeChange::FirstLoad.what();
+        Some(CodeChange::Other { what, why })
+    };
+    if has_run(is_workaround) {
+        return other("it calls nothing, and has a work-around at a memory barrier");
+    }
+    if has_run(is_guarded_end) {
+        return other("it calls nothing, and has a memory barrier where it ends");
+    }
+    // Without optimisation each instruction has both barriers and waits for those of the one
+    // before.
+    let is_freed = stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7);
+    (is_freed && !has_frame && !needs_stack_pointer(code)).then_some(CodeChange::FirstLoad)
+}
+
+/// Returns `true` if an instruction is known to read the stack pointer, such as a store to an address
+/// in R0 and R1 whose upper half was never written.
+fn needs_stack_pointer(code: &[u8]) -> bool {
+    let operands = Instruction::all(code).filter_map(Operands::of);
+    let mut used = operands.map(|operands| operands.used);
+    used.any(|used| used.has(File::General, 1))
+}
+
+/// Returns the SASS that an item stands for.
+fn instructions<'data>(code: &'data [u8], item: &Item<'_>) -> &'data [u8] {
+    let start = item.instruction.saturating_mul(INSTRUCTION) as usize;
+    let end = start.saturating_add(item.count.saturating_mul(INSTRUCTION) as usize);
+    code.get(start..end).unwrap_or(&[])
+}
+
+/// Returns `true` if SASS waits for shared memory in front of a memory barrier, which ptxas writes
+/// into relocatable code for barriers and for stores that release.
+fn is_workaround(run: &[u8]) -> bool {
+    Instruction::all(run).any(Instruction::waits_for_shared)
+        && Instruction::all(run).any(Instruction::is_memory_barrier)
+}
+
+/// Returns `true` if SASS ends the thread after a memory barrier, as code for the debugger does.
+fn is_guarded_end(run: &[u8]) -> bool {
+    Instruction::all(run).any(Instruction::is_memory_barrier)
+        && Instruction::all(run).any(Instruction::is_exit)
+}
+
+/// Returns `true` if a section shows that its object has code for the debugger.
+pub fn is_debugger_code(section: &Section<'_>) -> bool {
+    section.name == b".nv_debug_info_reg_sass" && section.size() != 0
+}

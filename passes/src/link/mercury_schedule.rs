@@ -1,0 +1,188 @@
+//! `mercury-schedule`: kernels for sm_100 and later get the scoreboards that NVIDIA's finalizer
+//! gives them [scoreboard-allocation].
+//!
+//! nvlink makes the code of kernels that call nothing anew. Nothing waits for their first load, of
+//! the stack pointer, any more, so that its scoreboard is free for others: which scoreboards
+//! instructions set, and which they wait for, changes, and nothing else does. The pass allocates
+//! them by the finalizer's rules.
+//!
+//! It does so only where it has proved itself: the same rules, with the first load as it was
+//! compiled, have to give each control bit of the object, which the finalizer's allocator made; and
+//! rules that decide seldom have to have decided there if they do in the output.
+//! Other kernels, and those with instructions that are not known, keep their code, which
+//! `mercury-encode` tells (deviation D12).
+//!
+//! The link says which kernels it has scheduled (deviation D31). With `strict-finalize` none is, and
+//! those that nvlink schedules anew are refused.
+//!
+//! Linear in the instructions of kernels: code that needs more than a fixed number of steps for each
+//! keeps its scoreboards.
+
+mod blocks;
+mod latency;
+mod scoreboards;
+
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::deviation;
+use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::toolkit::Toolkit;
+use cuweld_ir::FunctionId;
+use cuweld_ir::Module;
+use cuweld_ir::Phase;
+use cuweld_ir::SectionContent;
+
+use self::blocks::Code;
+use self::scoreboards::Allocator;
+use self::scoreboards::Barriers;
+use self::scoreboards::Needs;
+use crate::analyses::Preserved;
+use crate::analyses::code_changes::CodeChange;
+use crate::analyses::code_changes::CodeChanges;
+use crate::analyses::code_changes::is_debugger_code;
+use crate::pass::Changed;
+use crate::pass::Pass;
+use crate::pass::PassCx;
+use crate::pass::PassError;
+use crate::pass::PassInfo;
+use crate::threads::Work;
+
+/// The `mercury-schedule` pass.
+#[derive(Debug, Default)]
+pub struct MercurySchedule;
+
+impl Pass for MercurySchedule {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "mercury-schedule",
+            summary: "Give kernels the scoreboards that NVIDIA's finalizer gives them, where that is proved",
+            doc: include_str!("mercury_schedule.rs"),
+            requires: Phase::Planned,
+            before: Some(Phase::LaidOut),
+            preserves: Preserved::All,
+            ..PassInfo::DEFAULT
+        }
+    }
+
+    fn run<'data>(
+        &self,
+        module: &mut Module<'data>,
+        cx: &mut PassCx<'_, 'data>,
+    ) -> Result<Changed, PassError> {
+        // What other releases do is not known.
+        let is_measured = module.toolkit.release == Toolkit::DEFAULT.release;
+        if !module.is_capmerc()
+            || module.options.relocatable
+            || module.options.mercury.strict
+            || !is_measured
+            || cx.diagnostics.has_errors()
+        {
+            return Ok(Changed::No);
+        }
+        let kernels: Vec<FunctionId> = module
+            .functions
+            .iter()
+            .filter(|(id, row)| {
+                module.symbols[row.symbol].is_entry() && module.is_function_live(*id)
+            })
+            .map(|(id, _)| id)
+            .collect();
+        let changes = CodeChanges::new(module, has_debugger_objects(module));
+        let view = &*module;
+        let made = cx
+            .threads
+            .map_chunks(Work::Objects(kernels.len()), &kernels, |kernels| {
+                let changed = kernels
+                    .iter()
+                    .filter(|kernel| matches!(changes.of(**kernel), Some(CodeChange::FirstLoad)));
+                let made = changed.map(|kernel| (*kernel, scheduled(view, *kernel)));
+                made.collect::<Vec<_>>()
+            });
+        drop(changes);
+        let made: Vec<_> = made.into_iter().flatten().collect();
+        cx.statistics.add("kernels to schedule", made.len() as u64);
+        let mut scheduled = Vec::new();
+        for (kernel, code) in made {
+            let Some(code) = code else { continue };
+            let text = module.functions[kernel].views.sass.text;
+            module.sections[text].content = SectionContent::Bytes(cx.arena.bytes(&code));
+            scheduled.push(module.function_name(kernel));
+        }
+        cx.statistics
+            .add("kernels scheduled", scheduled.len() as u64);
+        if let Some(first) = scheduled.first() {
+            let first = String::from_utf8_lossy(first);
+            let text = match scheduled.len() {
+                1 => format!("kernel '{first}' is scheduled anew"),
+                count => format!("{count} kernels are scheduled anew, the first is '{first}'"),
+            };
+            let text =
+                format!("{text}, by measured rules that give the schedule of the object, too");
+            cx.diagnostics
+                .emit(Diagnostic::info(deviation::SCHEDULED, text).deviates("D31"));
+        }
+        Ok(Changed::from(!scheduled.is_empty()))
+    }
+}
+
+/// Returns `true` if an object that takes part has code for the debugger.
+fn has_debugger_objects(module: &Module<'_>) -> bool {
+    let included = module
+        .objects
+        .values()
+        .filter(|object| object.state.is_included());
+    let mut sections = included.flat_map(|object| &module.sections[object.sections]);
+    sections.any(is_debugger_code)
+}
+
+/// Returns the code of a kernel as nvlink schedules it; `None` if that is not proved.
+fn scheduled(module: &Module<'_>, kernel: FunctionId) -> Option<Vec<u8>> {
+    schedule(module.sections[module.functions[kernel].views.sass.text].bytes())
+}
+
+/// Returns code whose first load of the stack pointer sets no scoreboard; `None` if the rules do not
+/// give the scoreboards that the code has.
+fn schedule(bytes: &[u8]) -> Option<Vec<u8>> {
+    let code = Code::read(bytes)?;
+    let words = || code.steps.iter().map(|step| step.word);
+    let mut needs: Vec<Needs> = words()
+        .map(|word| Needs {
+            write: word.write_barrier() != 7,
+            read: word.read_barrier() != 7,
+        })
+        .collect();
+    let first = words().position(Instruction::loads_stack_pointer)?;
+    let compiled: Vec<Barriers> = words().map(barriers).collect();
+    let (reproduced, confirmed) = Allocator::run(&code, &needs)?;
+    if reproduced != compiled || !stalls_suffice(&code, &compiled) {
+        return None;
+    }
+    needs[first].write = false;
+    let (allocated, proof) = Allocator::run(&code, &needs)?;
+    if !proof.is_confirmed_by(&confirmed) || !stalls_suffice(&code, &allocated) {
+        return None;
+    }
+    let mut made = bytes.to_vec();
+    for (bytes, (word, barriers)) in made.chunks_exact_mut(16).zip(words().zip(allocated)) {
+        let Barriers { write, read, waits } = barriers;
+        bytes.copy_from_slice(&word.with_barriers(write, read, waits).0.to_le_bytes());
+    }
+    Some(made)
+}
+
+fn barriers(word: Instruction) -> Barriers {
+    Barriers {
+        write: word.write_barrier(),
+        read: word.read_barrier(),
+        waits: word.waits(),
+    }
+}
+
+/// Returns `true` if no instruction waits for a scoreboard one cycle after it was set, which the
+/// finalizer allows for by another stall.
+fn stalls_suffice(code: &Code, barriers: &[Barriers]) -> bool {
+    let pairs = barriers.windows(2).zip(&code.steps);
+    pairs.into_iter().all(|(pair, step)| {
+        let waits = |scoreboard: u8| scoreboard < 6 && pair[1].waits >> scoreboard & 1 != 0;
+        step.stall() >= 2 || !(waits(pair[0].write) || waits(pair[0].read))
+    })
+}

@@ -1,0 +1,249 @@
+//! The instructions of a kernel and its basic blocks.
+
+use std::ops::Range;
+
+use cuweld_elf::mercury::operands::Guard;
+use cuweld_elf::mercury::operands::Operands;
+use cuweld_elf::mercury::operands::Registers;
+use cuweld_elf::mercury::sass::Instruction;
+
+/// An instruction with what it writes and reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) word: Instruction,
+    pub(super) name: &'static str,
+    pub(super) operands: Operands,
+    /// The registers that it reads, its guard among them.
+    pub(super) used: Registers,
+}
+
+impl Step {
+    fn new(word: Instruction) -> Option<Step> {
+        let operands = Operands::of(word)?;
+        let mut used = operands.used;
+        if let Some(guard) = operands.guard {
+            used.add(guard.file, usize::from(guard.number), 1);
+        }
+        Some(Step {
+            word,
+            name: operands.name,
+            operands,
+            used,
+        })
+    }
+
+    /// Returns the cycles until the next instruction may be issued.
+    pub(super) fn stall(&self) -> i64 {
+        self.word.bits(105, 4) as i64
+    }
+
+    /// Returns `true` if the guards of two instructions are each other's opposites.
+    fn is_opposite(&self, other: &Step) -> bool {
+        match (self.operands.guard, other.operands.guard) {
+            (Some(one), Some(other)) => {
+                one.file == other.file && one.number == other.number && one.negated != other.negated
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What an instruction does to the flow of control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    /// The next instruction follows.
+    On,
+    /// The next instruction follows, and begins a block.
+    Ends,
+    /// It goes elsewhere, and to the next instruction if it is conditional.
+    Branch { target: usize, is_conditional: bool },
+    /// It names another place that begins a block.
+    Marks { target: usize },
+    /// It ends the thread, but for those threads that its guard leaves.
+    Exit { is_conditional: bool },
+}
+
+/// A kernel's code: instructions, and the blocks that they are divided into.
+#[derive(Debug)]
+pub(super) struct Code {
+    /// Its instructions, without the branch to itself and the filling after it.
+    pub(super) steps: Vec<Step>,
+    /// Its blocks in order of their instructions.
+    pub(super) blocks: Vec<Block>,
+    /// The blocks in reverse postorder.
+    pub(super) order: Vec<usize>,
+}
+
+/// A basic block.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) steps: Range<usize>,
+    /// The blocks that can follow.
+    pub(super) successors: Vec<usize>,
+    /// The blocks that it can follow, but for those that come back to it.
+    pub(super) predecessors: Vec<usize>,
+    /// The blocks that come back to it: it is the head of loops.
+    pub(super) latches: Vec<usize>,
+}
+
+impl Code {
+    /// Reads the code of a kernel without calls; `None` if it has an instruction that is not known
+    /// or a jump whose target is not.
+    pub(super) fn read(code: &[u8]) -> Option<Code> {
+        let mut words: Vec<Instruction> = Instruction::all(code).collect();
+        while words.last().is_some_and(|word| word.is_filling()) {
+            words.pop();
+        }
+        if words.last().is_some_and(|word| word.branch() == Some(-1)) {
+            words.pop();
+        }
+        let steps: Option<Vec<Step>> = words.iter().map(|word| Step::new(*word)).collect();
+        let steps = steps?;
+        let flows: Option<Vec<Flow>> = (0..).zip(&steps).map(|(at, step)| flow(at, step)).collect();
+        let flows = flows?;
+        let mut is_leader = vec![false; steps.len() + 1];
+        is_leader[0] = true;
+        for (at, flow) in (0..).zip(&flows) {
+            if let Flow::Branch { target, .. } | Flow::Marks { target } = flow {
+                *is_leader.get_mut(*target)? = true;
+            }
+            if !matches!(flow, Flow::On | Flow::Marks { .. }) {
+                is_leader[at + 1] = true;
+            }
+        }
+        let leaders: Vec<usize> = (0..steps.len()).filter(|at| is_leader[*at]).collect();
+        let ends = leaders.iter().skip(1).copied().chain([steps.len()]);
+        let ranges = leaders.iter().copied().zip(ends);
+        let mut blocks: Vec<Block> = ranges
+            .map(|(start, end)| Block {
+                steps: start..end,
+                ..Block::default()
+            })
+            .collect();
+        let count = blocks.len();
+        for (index, block) in blocks.iter_mut().enumerate() {
+            let next = (index + 1 < count).then_some(index + 1);
+            // A branch to what was cut off leads nowhere.
+            let at = |target: usize| leaders.binary_search(&target).ok();
+            let (next, other) = match flows[block.steps.end - 1] {
+                Flow::On | Flow::Ends | Flow::Marks { .. } => (next, None),
+                Flow::Branch {
+                    target,
+                    is_conditional,
+                } => (next.filter(|_| is_conditional), at(target)),
+                Flow::Exit { is_conditional } => (next.filter(|_| is_conditional), None),
+            };
+            block.successors.extend(next);
+            block
+                .successors
+                .extend(other.filter(|other| Some(*other) != next));
+        }
+        let order = link(&mut blocks);
+        Some(Code {
+            steps,
+            blocks,
+            order,
+        })
+    }
+
+    /// Returns `true` if of two instructions of a block, the second of which follows, only one does
+    /// anything: their guards are opposites, and nothing between writes the predicate.
+    pub(super) fn is_either(&self, first: usize, second: usize) -> bool {
+        let (one, other) = (&self.steps[first], &self.steps[second]);
+        let Some(Guard { file, number, .. }) = one.operands.guard else {
+            return false;
+        };
+        let writes = |step: &Step| step.operands.defined.has(file, usize::from(number));
+        one.is_opposite(other) && !self.steps[first..second].iter().any(writes)
+    }
+
+    /// Returns the blocks of a loop, by its head and a block that comes back to it.
+    pub(super) fn loop_blocks(&self, head: usize, latch: usize) -> Vec<bool> {
+        let mut is_inside = vec![false; self.blocks.len()];
+        is_inside[head] = true;
+        let mut work = vec![latch];
+        while let Some(block) = work.pop() {
+            if !std::mem::replace(&mut is_inside[block], true) {
+                let block = &self.blocks[block];
+                work.extend(block.predecessors.iter().chain(&block.latches));
+            }
+        }
+        is_inside
+    }
+}
+
+/// Returns what an instruction does to the flow of control; `None` if that is not known.
+fn flow(at: usize, step: &Step) -> Option<Flow> {
+    let word = step.word;
+    let is_guarded = step.operands.guard.is_some();
+    let place = |distance: i64| {
+        let next = i64::try_from(at).ok()? + 1;
+        usize::try_from(next.checked_add(distance)?).ok()
+    };
+    Some(match step.name {
+        "BRA" => Flow::Branch {
+            target: place(word.branch()?)?,
+            is_conditional: is_guarded || word.is_conditional_branch(),
+        },
+        "EXIT" | "KILL" => Flow::Exit {
+            is_conditional: is_guarded,
+        },
+        "BSSY" => Flow::Marks {
+            target: place(word.marked_place()?)?,
+        },
+        "WARPSYNC" if word.branch() != Some(0) => Flow::Marks {
+            target: place(word.branch()?)?,
+        },
+        "BSYNC" | "BREAK" => Flow::Ends,
+        "BRX" | "BRXU" | "JMP" | "JMX" | "CALL" | "RET" | "RTT" => return None,
+        _ => Flow::On,
+    })
+}
+
+/// Fills in the predecessors of blocks and returns the blocks in reverse postorder of a search that
+/// visits the next block before the target of a branch. Blocks that nothing leads to come as if
+/// they were entries.
+fn link(blocks: &mut [Block]) -> Vec<usize> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut states = vec![State::New; blocks.len()];
+    let mut order = Vec::with_capacity(blocks.len());
+    for entry in 0..blocks.len() {
+        if states[entry] != State::New {
+            continue;
+        }
+        states[entry] = State::Open;
+        let mut path = vec![(entry, 0)];
+        while let Some((block, next)) = path.last_mut() {
+            let (from, index) = (*block, *next);
+            *next += 1;
+            match blocks[from].successors.get(index).copied() {
+                Some(to) => {
+                    match states[to] {
+                        State::Open => blocks[to].latches.push(from),
+                        State::New | State::Done => blocks[to].predecessors.push(from),
+                    }
+                    if states[to] == State::New {
+                        states[to] = State::Open;
+                        path.push((to, 0));
+                    }
+                }
+                None => {
+                    states[from] = State::Done;
+                    order.push(from);
+                    path.pop();
+                }
+            }
+        }
+    }
+    order.reverse();
+    for block in blocks {
+        block.predecessors.sort_unstable();
+        block.latches.sort_unstable();
+    }
+    order
+}

@@ -1,0 +1,50 @@
+//! How long instructions take, as NVIDIA's finalizer counts [scoreboard-allocation].
+//!
+//! The times were found by bisection, with code of which it makes the control bits anew.
+
+use cuweld_elf::mercury::operands::Operands;
+
+/// The cycles of a load from global or local memory; such a load is never taken as finished.
+const LONG: i64 = 300;
+
+/// Returns `true` if an operation loads from memory that may be far away.
+pub(super) fn is_long(name: &str) -> bool {
+    matches!(
+        name,
+        "LDG" | "ATOMG" | "LDL" | "ATOM" | "LD" | "TLD" | "TEX" | "SULD"
+    )
+}
+
+/// Returns the cycles after which an instruction has written its registers.
+pub(super) fn until_written(name: &str) -> i64 {
+    if is_long(name) {
+        return LONG;
+    }
+    match name {
+        "S2R" => 32,
+        "S2UR" | "SHFL" => 24,
+        "LDC" => 48,
+        "LDCU" => 18,
+        "LDS" => 40,
+        "MUFU" => 17,
+        "POPC" | "FLO" | "BREV" | "I2F" | "F2I" => 15,
+        "REDUX" => 25,
+        _ => 30,
+    }
+}
+
+/// Returns the cycles after which an instruction has read its general registers.
+pub(super) fn until_read(operands: &Operands) -> i64 {
+    let sources = i64::from(operands.used.general().count());
+    match operands.name {
+        "STG" | "REDG" | "ATOMG" | "LDG" | "LDS" | "STS" | "SHFL" | "ATOMS" | "REDUX" | "STL"
+        | "LDL" | "LD" | "ST" | "RED" | "ATOM" => {
+            let guarded = if operands.guard.is_some() { 2 } else { 0 };
+            6 + 2 * sources + guarded
+        }
+        "I2F" => 8,
+        // From double precision.
+        "F2I" if sources == 2 => 10,
+        _ => 9,
+    }
+}

@@ -1,0 +1,517 @@
+//! Which of the six scoreboards each instruction sets and waits for, as NVIDIA's finalizer decides
+//! block by block [scoreboard-allocation].
+//!
+//! An instruction whose time is not fixed sets a scoreboard: one when it has written its registers,
+//! or one when it has read them. What comes later and would be in conflict waits for it. Which
+//! instructions set one is taken from the code as it was compiled.
+
+mod choice;
+
+use cuweld_elf::mercury::operands::Registers;
+
+use super::blocks::Code;
+use super::latency;
+
+/// The number of scoreboards.
+const SCOREBOARDS: usize = 6;
+
+/// The cycles by which the measured times may be wrong.
+const NEAR: i64 = 2;
+
+/// The scoreboard for loads that outlive their block.
+const FOR_LOADS: usize = 5;
+
+/// Control bits of an instruction: the scoreboards that it sets, 7 for none, and a bit for each that
+/// it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Barriers {
+    pub(super) write: u8,
+    pub(super) read: u8,
+    pub(super) waits: u8,
+}
+
+/// Whether an instruction sets a scoreboard when it has written its registers and when it has read
+/// them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Needs {
+    pub(super) write: bool,
+    pub(super) read: bool,
+}
+
+/// What a scoreboard says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Registers are written: whoever reads or writes them waits.
+    Written,
+    /// Registers are read: whoever writes them waits.
+    Read,
+}
+
+/// A use of a scoreboard that nobody has waited for yet.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// The instruction that sets it.
+    setter: usize,
+    kind: Kind,
+    registers: Registers,
+    /// The first instruction of the block that conflicts with it; the end of the block if none
+    /// does.
+    conflict: usize,
+    /// When it is over, in cycles of the block; `None` if it comes from a block before.
+    finish: Option<i64>,
+}
+
+impl Entry {
+    fn is_inherited(&self) -> bool {
+        self.finish.is_none()
+    }
+}
+
+/// The entries of each scoreboard.
+type Live = [Vec<Entry>; SCOREBOARDS];
+
+/// Rules that decide seldom, and whose measured form may not be the whole truth: a bit for each.
+/// What an allocation follows has to have been confirmed by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+struct Followed(u16);
+
+impl Followed {
+    /// All scoreboards are in use: the cheapest is taken. Which that is with entries of other blocks
+    /// is not known.
+    const COST: Followed = Followed(1);
+    /// All scoreboards are in use, by the block alone: the cheapest is taken.
+    const COST_WITHIN: Followed = Followed(1 << 5);
+    /// A scoreboard was taken for registers that are read after the block although it is in use
+    /// farther on.
+    const OCCUPIED: Followed = Followed(1 << 1);
+    /// What a loop leaves pending is waited for at the end of its head.
+    const END_OF_HEAD: Followed = Followed(1 << 2);
+    /// Uniform registers are waited for where threads meet again.
+    const THREADS_MEET: Followed = Followed(1 << 3);
+    /// The head of a loop waits for loads from before it.
+    const LOADS_BEFORE_LOOP: Followed = Followed(1 << 4);
+
+    fn add(&mut self, rule: Followed) {
+        self.0 |= rule.0;
+    }
+
+    /// Returns `true` if the other allocation followed each of these rules, and each can be confirmed.
+    fn is_confirmed_by(self, other: Followed) -> bool {
+        let never = Followed::COST.0 | Followed::OCCUPIED.0;
+        self.0 & (never | !other.0) == 0
+    }
+}
+
+/// The allocation of scoreboards to a kernel.
+pub(super) struct Allocator<'c> {
+    code: &'c Code,
+    needs: &'c [Needs],
+    /// What each block leaves, of the latest pass over the code.
+    left: Vec<Option<Live>>,
+    /// What each block found, of this pass.
+    found: Vec<Option<Live>>,
+    /// Whether a block was allocated in this pass.
+    is_done: Vec<bool>,
+    /// What is pending where a loop comes back to its head, by block.
+    returning: Vec<Live>,
+    /// How many instructions may still be looked at: code that needs more is not scheduled, so that
+    /// time stays linear.
+    budget: usize,
+    followed: Followed,
+    /// The instructions that are over, or not yet, by a few cycles where their block ends, with
+    /// these cycles.
+    near: Vec<(usize, i64)>,
+}
+
+/// What an allocation depends on that may not be the whole truth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Proof {
+    followed: Followed,
+    /// In order.
+    near: Vec<(usize, i64)>,
+}
+
+impl Proof {
+    /// Returns `true` if another allocation, which is known to be right, depends on the same.
+    pub(super) fn is_confirmed_by(&self, other: &Proof) -> bool {
+        self.followed.is_confirmed_by(other.followed)
+            && self
+                .near
+                .iter()
+                .all(|near| other.near.binary_search(near).is_ok())
+    }
+}
+
+/// A block while it is allocated.
+struct Place {
+    start: usize,
+    end: usize,
+    /// Whether nothing follows.
+    is_last: bool,
+    /// Whether a load from far memory outlives the block, or one from before is pending.
+    has_outliving_load: bool,
+    /// Whether it is the head of a loop.
+    is_head: bool,
+    /// Scoreboards that are in use where the block leads to.
+    occupied: [bool; SCOREBOARDS],
+    /// Those that are in use in any block that it can reach.
+    occupied_beyond: [bool; SCOREBOARDS],
+}
+
+/// What is known between two instructions of a block.
+struct State {
+    live: Live,
+    /// What the loop leaves where it comes back to the block, its head.
+    returning: Live,
+    /// The scoreboards of these that nobody has waited for.
+    is_pending: [bool; SCOREBOARDS],
+    /// The cycles since the block began.
+    time: i64,
+}
+
+impl<'c> Allocator<'c> {
+    /// Allocates the scoreboards of all instructions of a kernel, and says what that depends on;
+    /// `None` if that takes too long.
+    pub(super) fn run(code: &'c Code, needs: &'c [Needs]) -> Option<(Vec<Barriers>, Proof)> {
+        let blocks = code.blocks.len();
+        let mut allocator = Allocator {
+            code,
+            needs,
+            left: vec![None; blocks],
+            found: vec![None; blocks],
+            is_done: vec![false; blocks],
+            returning: vec![Live::default(); blocks],
+            budget: 1_000_000 + 2_000 * code.steps.len(),
+            followed: Followed::default(),
+            near: Vec::new(),
+        };
+        let mut barriers = allocator.pass()?;
+        // What is pending at the end of a loop is known only then.
+        if allocator.find_returning() {
+            allocator.is_done.fill(false);
+            allocator.found.fill(None);
+            allocator.followed = Followed::default();
+            allocator.near.clear();
+            barriers = allocator.pass()?;
+        }
+        let Allocator {
+            followed, mut near, ..
+        } = allocator;
+        near.sort_unstable();
+        Some((barriers, Proof { followed, near }))
+    }
+
+    /// Allocates all blocks.
+    fn pass(&mut self) -> Option<Vec<Barriers>> {
+        const NONE: Barriers = Barriers {
+            write: 7,
+            read: 7,
+            waits: 0,
+        };
+        let mut barriers = vec![NONE; self.code.steps.len()];
+        for index in 0..self.code.order.len() {
+            let block = self.code.order[index];
+            let live = self.block(block, &mut barriers)?;
+            self.left[block] = Some(live);
+            self.is_done[block] = true;
+        }
+        Some(barriers)
+    }
+
+    /// Returns what blocks before leave to a block, as it is when the block begins.
+    fn inherited(&mut self, block: usize) -> Option<Live> {
+        let mut live = Live::default();
+        let (start, end) = self.range(block);
+        for before in &self.code.blocks[block].predecessors {
+            let Some(left) = &self.left[*before] else {
+                continue;
+            };
+            for (live, left) in live.iter_mut().zip(left) {
+                for entry in left {
+                    self.budget = self.budget.checked_sub(1 + live.len())?;
+                    let is_known =
+                        |known: &Entry| known.setter == entry.setter && known.kind == entry.kind;
+                    if !live.iter().any(is_known) {
+                        live.push(Entry {
+                            finish: None,
+                            ..*entry
+                        });
+                    }
+                }
+            }
+        }
+        for entry in live.iter_mut().flatten() {
+            entry.conflict = self.conflict(None, start, end, entry.kind, &entry.registers)?;
+        }
+        Some(live)
+    }
+
+    fn range(&self, block: usize) -> (usize, usize) {
+        let steps = &self.code.blocks[block].steps;
+        (steps.start, steps.end)
+    }
+
+    /// Returns the first instruction of `start..end` that conflicts with registers that `setter`
+    /// writes or reads, `end` if none does.
+    fn conflict(
+        &mut self,
+        setter: Option<usize>,
+        start: usize,
+        end: usize,
+        kind: Kind,
+        registers: &Registers,
+    ) -> Option<usize> {
+        let found = (start..end).find(|at| self.conflicts(setter, *at, kind, registers));
+        let found = found.unwrap_or(end);
+        self.budget = self.budget.checked_sub(found - start + 1)?;
+        Some(found)
+    }
+
+    /// Returns `true` if an instruction has to wait for registers that `setter`, in its block,
+    /// writes or reads.
+    fn conflicts(
+        &self,
+        setter: Option<usize>,
+        at: usize,
+        kind: Kind,
+        registers: &Registers,
+    ) -> bool {
+        let step = &self.code.steps[at];
+        let meets = step.operands.defined.meets(registers)
+            || kind == Kind::Written && step.used.meets(registers);
+        meets && !setter.is_some_and(|setter| self.code.is_either(setter, at))
+    }
+
+    /// Returns what is known of a block before it is allocated.
+    fn place(&mut self, block: usize, live: &Live) -> Option<Place> {
+        let (start, end) = self.range(block);
+        let is_last = self.code.blocks[block].successors.is_empty();
+        let mut has_outliving_load = !live[FOR_LOADS].is_empty();
+        for at in start..end {
+            let step = &self.code.steps[at];
+            if !is_last && self.needs[at].write && latency::is_long(step.name) {
+                let defined = step.operands.defined;
+                let conflict = self.conflict(Some(at), at + 1, end, Kind::Written, &defined)?;
+                has_outliving_load |= conflict == end;
+            }
+        }
+        let mut occupied = [false; SCOREBOARDS];
+        for successor in &self.code.blocks[block].successors {
+            self.occupy(block, *successor, &mut occupied);
+        }
+        let mut occupied_beyond = occupied;
+        let mut is_seen = vec![false; self.code.blocks.len()];
+        self.budget = self.budget.checked_sub(is_seen.len())?;
+        let mut reached = self.code.blocks[block].successors.clone();
+        while let Some(next) = reached.pop() {
+            if !std::mem::replace(&mut is_seen[next], true) {
+                self.budget = self.budget.checked_sub(10)?;
+                self.occupy(block, next, &mut occupied_beyond);
+                reached.extend(&self.code.blocks[next].successors);
+            }
+        }
+        Some(Place {
+            start,
+            end,
+            is_last,
+            has_outliving_load,
+            is_head: !self.code.blocks[block].latches.is_empty(),
+            occupied,
+            occupied_beyond,
+        })
+    }
+
+    /// Adds the scoreboards that are in use where `next` begins, but for what `block` leaves.
+    fn occupy(&self, block: usize, next: usize, occupied: &mut [bool; SCOREBOARDS]) {
+        let next_block = &self.code.blocks[next];
+        let others = next_block.predecessors.iter().chain(&next_block.latches);
+        let others = others.filter(|other| **other != block && self.is_done[**other]);
+        let left = others.filter_map(|other| self.left[*other].as_ref());
+        let comes_back = next_block.latches.contains(&block);
+        let found = self.found[next].as_ref().filter(|_| comes_back);
+        for live in left.chain(found) {
+            for (occupied, live) in occupied.iter_mut().zip(live) {
+                *occupied |= !live.is_empty();
+            }
+        }
+    }
+
+    /// Allocates a block and returns what it leaves.
+    fn block(&mut self, block: usize, barriers: &mut [Barriers]) -> Option<Live> {
+        let live = self.inherited(block)?;
+        self.found[block] = Some(live.clone());
+        let place = self.place(block, &live)?;
+        let returning = std::mem::take(&mut self.returning[block]);
+        let is_pending = returning.each_ref().map(|entries| !entries.is_empty());
+        let mut state = State {
+            live,
+            returning,
+            is_pending,
+            time: 0,
+        };
+        for (at, barriers) in (place.start..place.end).zip(&mut barriers[place.start..place.end]) {
+            let mut waits = self.waits(&mut state, at)?;
+            let (mut read, mut write) = (None, None);
+            if self.needs[at].read {
+                read = Some(self.set(&mut state, &place, at, Kind::Read, &mut waits)?);
+            }
+            if self.needs[at].write {
+                write = Some(self.set(&mut state, &place, at, Kind::Written, &mut waits)?);
+            }
+            if at + 1 == place.end && !place.is_last {
+                for (scoreboard, waits) in waits.iter_mut().enumerate() {
+                    let is_set = read == Some(scoreboard) || write == Some(scoreboard);
+                    if !is_set {
+                        *waits |= self.drains(&mut state, scoreboard, at);
+                    }
+                }
+            }
+            let number = |scoreboard: Option<usize>| scoreboard.map_or(7, |number| number as u8);
+            *barriers = Barriers {
+                write: number(write),
+                read: number(read),
+                waits: (0..).zip(waits).fold(0, |bits, (scoreboard, is_waited)| {
+                    bits | u8::from(is_waited) << scoreboard
+                }),
+            };
+            state.time += self.code.steps[at].stall();
+        }
+        Some(state.live)
+    }
+
+    /// Returns the scoreboards that an instruction has to wait for, and waits for them.
+    fn waits(&mut self, state: &mut State, at: usize) -> Option<[bool; SCOREBOARDS]> {
+        let mut waits = [false; SCOREBOARDS];
+        let mut time = state.time;
+        for (scoreboard, waits) in waits.iter_mut().enumerate() {
+            let live = &mut state.live[scoreboard];
+            let mut returning = state.returning[scoreboard].iter();
+            self.budget = self.budget.checked_sub(1 + live.len() + returning.len())?;
+            let holds = |entry: &Entry, setter: Option<usize>| {
+                self.conflicts(setter, at, entry.kind, &entry.registers)
+            };
+            let setter = |entry: &Entry| (!entry.is_inherited()).then_some(entry.setter);
+            let is_waited = live.iter().any(|entry| holds(entry, setter(entry)));
+            // Waits for what a loop leaves are added when all else is allocated: they free nothing.
+            let is_pending = state.is_pending[scoreboard];
+            *waits = is_waited || is_pending && returning.any(|entry| holds(entry, None));
+            if is_waited {
+                let finishes = live.drain(..).filter_map(|entry| entry.finish);
+                time = finishes.fold(time, i64::max);
+            }
+            state.is_pending[scoreboard] &= !*waits;
+        }
+        state.time = time;
+        Some(waits)
+    }
+
+    /// Chooses the scoreboard that an instruction sets, and returns it.
+    fn set(
+        &mut self,
+        state: &mut State,
+        place: &Place,
+        at: usize,
+        kind: Kind,
+        waits: &mut [bool; SCOREBOARDS],
+    ) -> Option<usize> {
+        let step = &self.code.steps[at];
+        let (registers, lasts) = match kind {
+            Kind::Read => (
+                step.operands.used.general(),
+                latency::until_read(&step.operands),
+            ),
+            Kind::Written => (step.operands.defined, latency::until_written(step.name)),
+        };
+        let new = Entry {
+            setter: at,
+            kind,
+            registers,
+            conflict: self.conflict(Some(at), at + 1, place.end, kind, &registers)?,
+            finish: Some(state.time + lasts),
+        };
+        let scoreboard = self.choose(&state.live, &new, place, state.time)?;
+        waits[scoreboard] |= std::mem::replace(&mut state.is_pending[scoreboard], false);
+        let live = &mut state.live[scoreboard];
+        // The head of a loop does not add to the loads that come from before it.
+        if scoreboard == FOR_LOADS
+            && kind == Kind::Written
+            && place.is_head
+            && live.iter().any(Entry::is_inherited)
+        {
+            waits[scoreboard] = true;
+            live.clear();
+            self.followed.add(Followed::LOADS_BEFORE_LOOP);
+        }
+        live.push(new);
+        Some(scoreboard)
+    }
+
+    /// Says whether the last instruction of a block waits for a scoreboard that it does not set, and
+    /// waits for it: what the block set is over by the count of cycles, so that waiting costs
+    /// nothing; a loop leaves it pending where it comes back; or threads meet again for which
+    /// uniform registers were written.
+    fn drains(&mut self, state: &mut State, scoreboard: usize, at: usize) -> bool {
+        let entries = &mut state.live[scoreboard];
+        let is_over = |entry: &Entry| {
+            let name = self.code.steps[entry.setter].name;
+            let is_long = entry.kind == Kind::Written && latency::is_long(name);
+            entry
+                .finish
+                .is_none_or(|finish| finish <= state.time && !is_long)
+        };
+        let own = entries.iter().filter(|entry| !entry.is_inherited());
+        let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
+        let near = finishes.filter(|(_, left)| left.abs() <= NEAR);
+        self.near.extend(near);
+        let has_own = entries.iter().any(|entry| !entry.is_inherited());
+        let is_over = has_own && entries.iter().all(is_over);
+        let is_met = self.code.steps[at].name == "BSYNC" && holds_uniform(entries);
+        if is_over || is_met {
+            entries.clear();
+        }
+        let is_pending = std::mem::take(&mut state.is_pending[scoreboard]);
+        if is_pending {
+            self.followed.add(Followed::END_OF_HEAD);
+        }
+        if is_met && !is_over {
+            self.followed.add(Followed::THREADS_MEET);
+        }
+        is_over || is_met || is_pending
+    }
+
+    /// Finds what loops set and leave pending where they come back to their heads. Says whether
+    /// there is any.
+    fn find_returning(&mut self) -> bool {
+        let mut block_of = vec![0; self.code.steps.len()];
+        for (index, block) in self.code.blocks.iter().enumerate() {
+            block_of[block.steps.clone()].fill(index);
+        }
+        let mut has_any = false;
+        for (head, block) in self.code.blocks.iter().enumerate() {
+            for latch in &block.latches {
+                let Some(left) = &self.left[*latch] else {
+                    continue;
+                };
+                if left.iter().all(Vec::is_empty) {
+                    continue;
+                }
+                let is_inside = self.code.loop_blocks(head, *latch);
+                for (returning, left) in self.returning[head].iter_mut().zip(left) {
+                    let left = left
+                        .iter()
+                        .filter(|entry| is_inside[block_of[entry.setter]]);
+                    returning.extend(left);
+                    has_any |= !returning.is_empty();
+                }
+            }
+        }
+        has_any
+    }
+}
+
+/// Returns `true` if an entry from a block before is for uniform registers that are written.
+fn holds_uniform(entries: &[Entry]) -> bool {
+    entries.iter().any(|entry| {
+        entry.is_inherited() && entry.kind == Kind::Written && !entry.registers.uniform().is_empty()
+    })
+}

@@ -1,0 +1,135 @@
+//! Which scoreboard an instruction sets.
+
+use super::Allocator;
+use super::Entry;
+use super::FOR_LOADS;
+use super::Followed;
+use super::Kind;
+use super::Live;
+use super::Place;
+use super::SCOREBOARDS;
+use crate::link::mercury_schedule::latency;
+
+impl Allocator<'_> {
+    /// Returns the scoreboard for a new entry: one that the same instruction waits for, else a free
+    /// one, else the one that costs the fewest cycles; the lowest of those that are equal.
+    pub(super) fn choose(
+        &mut self,
+        live: &Live,
+        new: &Entry,
+        place: &Place,
+        time: i64,
+    ) -> Option<usize> {
+        let name = self.code.steps[new.setter].name;
+        let is_long = new.kind == Kind::Written && latency::is_long(name);
+        let outlives = new.conflict == place.end;
+        if is_long && outlives && !place.is_last {
+            return Some(FOR_LOADS);
+        }
+        let range = match () {
+            () if is_long => 2..SCOREBOARDS,
+            () if outlives && !place.is_last && self.code.blocks.len() > 1 => 0..FOR_LOADS,
+            () => 0..SCOREBOARDS,
+        };
+        let in_range = |scoreboard: &usize| {
+            range.contains(scoreboard) && !(place.has_outliving_load && *scoreboard == FOR_LOADS)
+        };
+        if let Some(shared) = shared(live, new, place, outlives) {
+            return Some(shared);
+        }
+        let is_free = |scoreboard: &usize| in_range(scoreboard) && live[*scoreboard].is_empty();
+        let free = || (0..SCOREBOARDS).filter(is_free);
+        if let Some(first) = free().next() {
+            let unoccupied = |occupied: &[bool; SCOREBOARDS]| {
+                let mut unoccupied = free().filter(|scoreboard| outlives && !occupied[*scoreboard]);
+                unoccupied.next().unwrap_or(first)
+            };
+            let scoreboard = unoccupied(&place.occupied);
+            if new.kind == Kind::Read && scoreboard != unoccupied(&place.occupied_beyond) {
+                self.followed.add(Followed::OCCUPIED);
+            }
+            return Some(scoreboard);
+        }
+        let mut best: Option<(i64, usize)> = None;
+        for scoreboard in (0..SCOREBOARDS).filter(in_range) {
+            let earliest = earliest(&live[scoreboard])?;
+            let cost = if earliest <= new.conflict {
+                let waited = self.time_at(live, new.setter, earliest, time, place, true)?;
+                new.finish? - waited
+            } else {
+                let reached = self.time_at(live, new.setter, new.conflict, time, place, false)?;
+                latest(&live[scoreboard]) - reached
+            };
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, scoreboard));
+            }
+        }
+        let mut entries = (0..SCOREBOARDS)
+            .filter(in_range)
+            .flat_map(|number| &live[number]);
+        self.followed
+            .add(match outlives || entries.any(Entry::is_inherited) {
+                true => Followed::COST,
+                false => Followed::COST_WITHIN,
+            });
+        best.map(|(_, scoreboard)| scoreboard)
+    }
+
+    /// Returns the time at which an instruction of the block is issued, counted on from `from` with
+    /// what the live scoreboards make it wait for; with `waits` after it has waited itself.
+    fn time_at(
+        &mut self,
+        live: &Live,
+        from: usize,
+        at: usize,
+        mut time: i64,
+        place: &Place,
+        waits: bool,
+    ) -> Option<i64> {
+        let events = live
+            .each_ref()
+            .map(|entries| Some((earliest(entries)?, latest(entries))));
+        let wait = |at: usize, time: i64| {
+            let events = events.iter().flatten().filter(|(waiter, _)| *waiter == at);
+            events.fold(time, |time, (_, finish)| time.max(*finish))
+        };
+        let end = at.min(place.end);
+        self.budget = self.budget.checked_sub(end.saturating_sub(from))?;
+        for step in from..end {
+            if step > from {
+                time = wait(step, time);
+            }
+            time += self.code.steps[step].stall();
+        }
+        Some(if waits { wait(at, time) } else { time })
+    }
+}
+
+/// Returns the scoreboard whose first waiter is that of the new entry. Those that outlive the block
+/// share only with others of the block that say that registers are read.
+fn shared(live: &Live, new: &Entry, place: &Place, outlives: bool) -> Option<usize> {
+    if outlives && new.kind == Kind::Written {
+        return None;
+    }
+    let is_fit = |scoreboard: &usize| {
+        let entries = &live[*scoreboard];
+        let has_inherited = entries.iter().any(Entry::is_inherited);
+        earliest(entries) == Some(new.conflict)
+            && !(*scoreboard == FOR_LOADS
+                && (place.has_outliving_load || outlives || has_inherited))
+            && !(outlives
+                && (has_inherited || entries.iter().any(|entry| entry.kind != Kind::Read)))
+    };
+    (0..SCOREBOARDS).find(is_fit)
+}
+
+/// Returns the first instruction that waits for a scoreboard; `None` if it is free.
+fn earliest(entries: &[Entry]) -> Option<usize> {
+    entries.iter().map(|entry| entry.conflict).min()
+}
+
+/// Returns when a scoreboard is over, 0 if all of it comes from blocks before.
+fn latest(entries: &[Entry]) -> i64 {
+    let finishes = entries.iter().map(|entry| entry.finish.unwrap_or(0));
+    finishes.max().unwrap_or(0)
+}
