@@ -149,6 +149,13 @@ impl Operands {
     /// Returns what an instruction writes and reads; `None` if that is not known.
     pub fn of(word: Instruction) -> Option<Operands> {
         let operation = table()[usize::from(word.operation())].as_ref()?;
+        let names_none = |place: &Place| {
+            let width = u32::from(place.count);
+            word.bits(u32::from(place.bit), width) == (1 << width) - 1
+        };
+        if !operation.none.iter().all(names_none) {
+            return None;
+        }
         let guard = match word.bits(12, 3) as u8 {
             7 => None,
             number => Some(Guard {
@@ -188,6 +195,8 @@ struct Operation {
     /// The file of its guard; `None` if it was not seen with one.
     guard: Option<File>,
     parts: Vec<Part>,
+    /// Bits that could name a register and were all set; the count is that of the bits.
+    none: Vec<Place>,
 }
 
 /// Operands of one file that an operation writes, or those that it reads.
@@ -230,10 +239,23 @@ fn parse_operation(line: &'static str) -> Option<(usize, Operation)> {
     let number = usize::from_str_radix(words.next()?, 16).ok()?;
     let (name, guard) = (words.next()?, File::parse(words.next()?));
     let parts = words.next().unwrap_or("").split(';').map(str::trim);
-    let parts = parts.filter(|part| !part.is_empty()).map(parse_part);
-    let parts: Option<Vec<Part>> = parts.collect();
-    let parts = parts?;
-    Some((number, Operation { name, guard, parts }))
+    let (mut read, mut none) = (Vec::new(), Vec::new());
+    for part in parts.filter(|part| !part.is_empty()) {
+        match part.strip_prefix("none ") {
+            Some(places) => none = parse_places(places)?,
+            None => read.push(parse_part(part)?),
+        }
+    }
+    let parts = read;
+    Some((
+        number,
+        Operation {
+            name,
+            guard,
+            parts,
+            none,
+        },
+    ))
 }
 
 /// Reads operands: `def R 16.1`, `use R @73,74 00=24.1 01=24.2`.
@@ -266,6 +288,11 @@ fn parse_form(text: &str) -> Option<(u16, Vec<Place>)> {
         Some((value, places)) => (u16::from_str_radix(value, 2).ok()?, places),
         None => (0, text),
     };
+    Some((value, parse_places(places)?))
+}
+
+/// Reads places: `24.1,32.1`, `-` for none.
+fn parse_places(places: &str) -> Option<Vec<Place>> {
     let parse_place = |place: &str| {
         let (bit, count) = place.split_once('.')?;
         Some(Place {
@@ -274,8 +301,7 @@ fn parse_form(text: &str) -> Option<(u16, Vec<Place>)> {
         })
     };
     let places = places.split(',').filter(|place| *place != "-");
-    let places: Option<Vec<Place>> = places.map(parse_place).collect();
-    Some((value, places?))
+    places.map(parse_place).collect()
 }
 
 #[cfg(test)]
@@ -295,10 +321,10 @@ mod tests {
     fn the_width_of_a_load_decides_what_it_writes() {
         // @P0 LDG.E.128 R4, desc[UR6][R2.64] with another width in bits 73 to 75.
         let load = |width: u128| {
-            let word = 0x981 | 4 << 16 | 2 << 24 | 6 << 32 | width << 73;
+            let word = 0x981 | 4 << 16 | 2 << 24 | 6 << 32 | width << 73 | 7 << 81;
             Operands::of(Instruction(word)).expect("the operation is known")
         };
-        let widths = [(4, 1), (5, 2), (3, 4)].map(|(width, count)| {
+        let widths = [(4, 1), (5, 2), (6, 4)].map(|(width, count)| {
             let mut expected = Registers::NONE;
             expected.add(File::General, 4, count);
             (load(width).defined, expected)
@@ -319,5 +345,8 @@ mod tests {
     #[test]
     fn what_the_table_does_not_have_is_unknown() {
         assert_eq!(Operands::of(Instruction(0xfff)), None);
+        // A load that writes a predicate, too.
+        let word = 0x981 | 4 << 16 | 2 << 24 | 6 << 32 | 4 << 73;
+        assert_eq!(Operands::of(Instruction(word)), None);
     }
 }
