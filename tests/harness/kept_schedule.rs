@@ -11,10 +11,11 @@ use object::read::elf::SectionHeader as _;
 
 use super::link::Outcome;
 
-/// What the message about such a kernel says.
-const KEEPS: [&str; 2] = [
+/// What the message about such a kernel says, or about one that we schedule.
+const KEEPS: [&str; 3] = [
     "keeps its code, which NVIDIA's finalizer",
     "which NVIDIA's finalizer would compile for sm_",
+    " scheduled anew, ",
 ];
 
 /// What the error about it says, with `--cuweld-strict-finalize`.

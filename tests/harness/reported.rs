@@ -80,7 +80,7 @@ impl Reported {
 }
 
 /// The deviations that a link reports, such as `D14 D25`, `explaining` being the result with explanations; `None` if it
-/// reports none but code that is kept (D12, D15), of which the rest is compared.
+/// reports none but code that is kept (D12, D15) or scheduled (D31), of which the rest is compared.
 pub fn codes(explaining: &Outcome) -> Option<String> {
     let codes = explaining.lines.iter().filter_map(|line| {
         let (_, rest) = line.split_once("deviation ")?;
@@ -88,7 +88,7 @@ pub fn codes(explaining: &Outcome) -> Option<String> {
         Some(code.to_owned())
     });
     let codes: BTreeSet<String> = codes
-        .filter(|code| code.starts_with('D') && !["D12", "D15"].contains(&code.as_str()))
+        .filter(|code| code.starts_with('D') && !["D12", "D15", "D31"].contains(&code.as_str()))
         .collect();
     (!codes.is_empty()).then(|| Vec::from_iter(codes).join(" "))
 }
