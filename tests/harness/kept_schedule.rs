@@ -1,5 +1,8 @@
 //! Kernels that keep the code of their object where nvlink schedules anew (deviation D12): what has to be equal all the same.
 
+use std::ops::Range;
+
+use cuweld_elf::mercury::sass::Instruction;
 use cuweld_elf::target::section_types::{SectionFlags, is_no_bits};
 use object::Endianness;
 use object::Object as _;
@@ -20,6 +23,9 @@ const KEEPS: [&str; 3] = [
 
 /// What the error about it says, with `--cuweld-strict-finalize`.
 const NEEDS: &str = "needs NVIDIA's finalizer";
+
+/// What it says of a kernel that is scheduled where the rules are proved.
+const FIRST_LOAD: &str = "its first load has a scoreboard";
 
 /// Control bits that differ then, of an instruction: barriers that are set and waited for, rarely stall count, yield and the bit after
 /// it.
@@ -79,7 +85,16 @@ pub fn mask(
         true => Kept::MemoryBarrier,
         false => Kept::ControlBits,
     };
-    let sections: Vec<String> = kept.iter().filter_map(|line| code_section(line)).collect();
+    // Code that we schedule has to be nvlink's: its first load sets no scoreboard any more.
+    let is_scheduled = |line: &str, section: &str| {
+        let output = ours.output.as_deref();
+        line.contains(FIRST_LOAD) && output.is_some_and(|file| first_load_is_free(file, section))
+    };
+    let sections = kept.iter().filter_map(|line| {
+        let section = code_section(line)?;
+        (!is_scheduled(line, &section)).then_some(section)
+    });
+    let sections: Vec<String> = sections.collect();
     for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
         for section in &sections {
             mask_code(output, section);
@@ -89,16 +104,6 @@ pub fn mask(
         }
     }
     (!kept.is_empty()).then_some(what)
-}
-
-fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
-    let bytes = bytes.get(at..at.checked_add(length)?)?;
-    Some(
-        bytes
-            .iter()
-            .rev()
-            .fold(0, |value, byte| value << 8 | usize::from(*byte)),
-    )
 }
 
 /// What two files have in common whose code has another length: the headers of sections but for places and sizes, symbols
@@ -164,24 +169,33 @@ fn frame(file: &[u8], differs: fn(&str) -> bool) -> Vec<u8> {
 }
 
 /// Clears the control bits of a section's instructions.
-fn mask_code(file: &mut [u8], name: &str) -> Option<()> {
-    let (table, count) = (number(file, 40, 8)?, number(file, 60, 2)?);
-    let names = number(file, table + 64 * number(file, 62, 2)? + 24, 8)?;
-    for index in 0..count {
-        let header = table + 64 * index;
-        let at = names + number(file, header, 4)?;
-        let is_named =
-            file.get(at..)?.starts_with(name.as_bytes()) && file.get(at + name.len()) == Some(&0);
-        if !is_named {
-            continue;
-        }
-        let (start, size) = (number(file, header + 24, 8)?, number(file, header + 32, 8)?);
-        for word in file.get_mut(start..start + size)?.chunks_exact_mut(16) {
-            let value = u128::from_le_bytes((&*word).try_into().ok()?) & !CONTROL;
-            word.copy_from_slice(&value.to_le_bytes());
+fn mask_code(file: &mut [u8], name: &str) {
+    for code in codes(file, name) {
+        for word in file[code].as_chunks_mut::<16>().0 {
+            *word = (u128::from_le_bytes(*word) & !CONTROL).to_le_bytes();
         }
     }
-    Some(())
+}
+
+/// Returns `true` if the load of the stack pointer (`LDC R1`) in a section's code has no write barrier.
+fn first_load_is_free(file: &[u8], name: &str) -> bool {
+    let words = codes(file, name)
+        .into_iter()
+        .flat_map(|code| Instruction::all(&file[code]));
+    let mut loads = words.filter(|word| word.loads_stack_pointer());
+    loads.next().is_some_and(|load| load.write_barrier() == 7)
+}
+
+/// Returns where the bytes of the sections of a name lie in a file.
+fn codes(file: &[u8], name: &str) -> Vec<Range<usize>> {
+    let parsed = ElfFile64::<Endianness>::parse(file);
+    let sections = parsed.iter().flat_map(|file| file.sections());
+    let named = sections.filter(|section| section.name() == Ok(name));
+    let ranges = named.filter_map(|section| section.file_range());
+    let ranges = ranges.map(|(start, size)| start as usize..(start + size) as usize);
+    ranges
+        .filter(|range| file.get(range.clone()).is_some())
+        .collect()
 }
 
 /// Returns `true` if a link for a target with Mercury has code that nvlink of another toolkit than 13.0 makes anew with other

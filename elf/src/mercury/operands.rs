@@ -86,15 +86,6 @@ impl Registers {
         self.meets(&one)
     }
 
-    /// Returns the registers of both sets.
-    #[must_use]
-    pub fn with(mut self, other: &Registers) -> Registers {
-        for (word, other) in self.0.iter_mut().zip(other.0) {
-            *word |= other;
-        }
-        self
-    }
-
     /// Returns the general registers of the set.
     #[must_use]
     pub fn general(mut self) -> Registers {
@@ -139,7 +130,7 @@ pub struct Operands {
     pub name: &'static str,
     /// The registers that it writes.
     pub defined: Registers,
-    /// The registers that it reads, without its guard.
+    /// The registers that it reads, its guard among them.
     pub used: Registers,
     /// Its guard; `None` if it always does something.
     pub guard: Option<Guard>,
@@ -170,6 +161,9 @@ impl Operands {
             used: Registers::NONE,
             guard,
         };
+        if let Some(guard) = guard {
+            operands.used.add(guard.file, usize::from(guard.number), 1);
+        }
         for part in &operation.parts {
             let value = part.bits.iter().fold(0, |value, bit| {
                 value << 1 | word.bits(u32::from(*bit), 1) as u16
@@ -239,23 +233,19 @@ fn parse_operation(line: &'static str) -> Option<(usize, Operation)> {
     let number = usize::from_str_radix(words.next()?, 16).ok()?;
     let (name, guard) = (words.next()?, File::parse(words.next()?));
     let parts = words.next().unwrap_or("").split(';').map(str::trim);
-    let (mut read, mut none) = (Vec::new(), Vec::new());
+    let mut operation = Operation {
+        name,
+        guard,
+        parts: Vec::new(),
+        none: Vec::new(),
+    };
     for part in parts.filter(|part| !part.is_empty()) {
         match part.strip_prefix("none ") {
-            Some(places) => none = parse_places(places)?,
-            None => read.push(parse_part(part)?),
+            Some(places) => operation.none = parse_places(places)?,
+            None => operation.parts.push(parse_part(part)?),
         }
     }
-    let parts = read;
-    Some((
-        number,
-        Operation {
-            name,
-            guard,
-            parts,
-            none,
-        },
-    ))
+    Some((number, operation))
 }
 
 /// Reads operands: `def R 16.1`, `use R @73,74 00=24.1 01=24.2`.
@@ -333,6 +323,7 @@ mod tests {
         let mut used = Registers::NONE;
         used.add(File::General, 2, 2);
         used.add(File::Uniform, 6, 2);
+        used.add(File::Predicate, 0, 1);
         assert_eq!(load(4).used, used);
         let guard = Guard {
             file: File::Predicate,

@@ -18,8 +18,10 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
 use cuweld_ir::Object;
-use cuweld_ir::Section;
 use cuweld_ir::table::EntityId;
+
+use super::Analyses;
+use super::Analysis;
 
 /// What nvlink would do to the code of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +56,8 @@ impl CodeChange {
     }
 }
 
-/// What decides how nvlink makes the code of a link.
-pub struct CodeChanges<'m, 'data> {
-    module: &'m Module<'data>,
+/// What decides how nvlink makes the code of a link with Mercury whose attribute lists are merged.
+pub struct CodeChanges {
     /// Whether the link is for the debugger: nvlink then takes no barrier out and schedules nothing
     /// anew.
     is_for_debugger: bool,
@@ -70,25 +71,23 @@ pub struct CodeChanges<'m, 'data> {
     older: Vec<bool>,
 }
 
-impl<'m, 'data> CodeChanges<'m, 'data> {
-    /// Looks at a link with Mercury whose attribute lists are merged. `has_debugger_objects` says
-    /// whether an object that takes part has code for the debugger.
-    pub fn new(module: &'m Module<'data>, has_debugger_objects: bool) -> Self {
+impl Analysis for CodeChanges {
+    fn compute(module: &Module<'_>, _: &Analyses) -> Self {
         let is_for_debugger = module.is_for_debugger();
         CodeChanges {
-            module,
             is_for_debugger,
-            has_debugger_code: is_for_debugger || has_debugger_objects,
+            has_debugger_code: is_for_debugger || has_debugger_objects(module),
             shows_errors: shows_errors(module),
             older: older_objects(module),
         }
     }
+}
 
+impl CodeChanges {
     /// Returns the change that nvlink would make to a function's code.
-    pub fn of(&self, function: FunctionId) -> Option<CodeChange> {
+    pub fn of(&self, module: &Module<'_>, function: FunctionId) -> Option<CodeChange> {
         const DEBUG: &str = "compile for the debugger";
         let other = |what, why| Some(CodeChange::Other { what, why });
-        let module = self.module;
         let has_end =
             |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
         if self.has_debugger_code && has_end(false) {
@@ -117,7 +116,7 @@ impl<'m, 'data> CodeChanges<'m, 'data> {
             )
         } else if is_of_later_compiler(module, function) {
             other("compile anew", "a compiler after 13.0.88 made it")
-        } else if self.is_of_older_compiler(function) {
+        } else if self.is_of_older_compiler(module, function) {
             other("compile anew", "the compiler of an older toolkit made it")
         } else if self.is_for_debugger {
             None
@@ -127,11 +126,19 @@ impl<'m, 'data> CodeChanges<'m, 'data> {
     }
 
     /// Returns `true` if the compiler of an older toolkit than the link's made a function.
-    fn is_of_older_compiler(&self, function: FunctionId) -> bool {
-        let text = self.module.functions[function].views.sass.text;
-        let object = self.module.sections[text].object;
+    fn is_of_older_compiler(&self, module: &Module<'_>, function: FunctionId) -> bool {
+        let text = module.functions[function].views.sass.text;
+        let object = module.sections[text].object;
         self.older.get(object.index()) == Some(&true)
     }
+}
+
+/// Returns `true` if an object that takes part has code for the debugger.
+fn has_debugger_objects(module: &Module<'_>) -> bool {
+    let objects = module.objects.values();
+    let included = objects.filter(|object| object.state.is_included());
+    let mut sections = included.flat_map(|object| &module.sections[object.sections]);
+    sections.any(|section| section.name == b".nv_debug_info_reg_sass" && section.size() != 0)
 }
 
 /// Returns `true` if a record of the file asks for error barriers where code ends
@@ -273,9 +280,4 @@ fn is_workaround(run: &[u8]) -> bool {
 fn is_guarded_end(run: &[u8]) -> bool {
     Instruction::all(run).any(Instruction::is_memory_barrier)
         && Instruction::all(run).any(Instruction::is_exit)
-}
-
-/// Returns `true` if a section shows that its object has code for the debugger.
-pub fn is_debugger_code(section: &Section<'_>) -> bool {
-    section.name == b".nv_debug_info_reg_sass" && section.size() != 0
 }

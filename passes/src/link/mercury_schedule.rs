@@ -38,7 +38,6 @@ use self::scoreboards::Needs;
 use crate::analyses::Preserved;
 use crate::analyses::code_changes::CodeChange;
 use crate::analyses::code_changes::CodeChanges;
-use crate::analyses::code_changes::is_debugger_code;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -86,18 +85,21 @@ impl Pass for MercurySchedule {
             })
             .map(|(id, _)| id)
             .collect();
-        let changes = CodeChanges::new(module, has_debugger_objects(module));
         let view = &*module;
+        let changes = cx.analyses.get::<CodeChanges>(view);
+        let is_changed =
+            |kernel: FunctionId| changes.of(view, kernel) == Some(CodeChange::FirstLoad);
+        let code = |kernel: FunctionId| {
+            let text = view.functions[kernel].views.sass.text;
+            schedule(view.sections[text].bytes())
+        };
         let made = cx
             .threads
             .map_chunks(Work::Objects(kernels.len()), &kernels, |kernels| {
-                let changed = kernels
-                    .iter()
-                    .filter(|kernel| matches!(changes.of(**kernel), Some(CodeChange::FirstLoad)));
-                let made = changed.map(|kernel| (*kernel, scheduled(view, *kernel)));
+                let changed = kernels.iter().filter(|kernel| is_changed(**kernel));
+                let made = changed.map(|kernel| (*kernel, code(*kernel)));
                 made.collect::<Vec<_>>()
             });
-        drop(changes);
         let made: Vec<_> = made.into_iter().flatten().collect();
         cx.statistics.add("kernels to schedule", made.len() as u64);
         let mut scheduled = Vec::new();
@@ -122,21 +124,6 @@ impl Pass for MercurySchedule {
         }
         Ok(Changed::from(!scheduled.is_empty()))
     }
-}
-
-/// Returns `true` if an object that takes part has code for the debugger.
-fn has_debugger_objects(module: &Module<'_>) -> bool {
-    let included = module
-        .objects
-        .values()
-        .filter(|object| object.state.is_included());
-    let mut sections = included.flat_map(|object| &module.sections[object.sections]);
-    sections.any(is_debugger_code)
-}
-
-/// Returns the code of a kernel as nvlink schedules it; `None` if that is not proved.
-fn scheduled(module: &Module<'_>, kernel: FunctionId) -> Option<Vec<u8>> {
-    schedule(module.sections[module.functions[kernel].views.sass.text].bytes())
 }
 
 /// Returns code whose first load of the stack pointer sets no scoreboard; `None` if the rules do not
@@ -180,8 +167,8 @@ fn barriers(word: Instruction) -> Barriers {
 /// Returns `true` if no instruction waits for a scoreboard one cycle after it was set, which the
 /// finalizer allows for by another stall.
 fn stalls_suffice(code: &Code, barriers: &[Barriers]) -> bool {
-    let pairs = barriers.windows(2).zip(&code.steps);
-    pairs.into_iter().all(|(pair, step)| {
+    let mut pairs = barriers.windows(2).zip(&code.steps);
+    pairs.all(|(pair, step)| {
         let waits = |scoreboard: u8| scoreboard < 6 && pair[1].waits >> scoreboard & 1 != 0;
         step.stall() >= 2 || !(waits(pair[0].write) || waits(pair[0].read))
     })

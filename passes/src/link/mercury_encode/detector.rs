@@ -26,13 +26,13 @@ impl Encode<'_, '_> {
             return true;
         }
         let module = self.module;
-        let changes = CodeChanges::new(module, self.inputs.for_debugger);
+        let changes = cx.analyses.get::<CodeChanges>(module);
         let functions: Vec<FunctionId> = self.functions.iter().flatten().copied().collect();
         let found =
             cx.threads
                 .map_chunks(Work::Objects(functions.len()), &functions, |functions| {
                     let found = functions.iter().filter_map(|function| {
-                        let change = changes.of(*function)?;
+                        let change = changes.of(module, *function)?;
                         Some(Kept {
                             function: *function,
                             change,

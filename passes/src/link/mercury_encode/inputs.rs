@@ -10,8 +10,6 @@ use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::analyses::code_changes::is_debugger_code;
-
 /// What is asked for of the objects' sections.
 pub(super) struct Inputs {
     /// The parameters of each kernel, by function.
@@ -26,8 +24,6 @@ pub(super) struct Inputs {
     pub(super) mercury_debug: Vec<SectionId>,
     /// Relocations of the SASS view of included objects, each with what it applies to.
     pub(super) sass_rows: Vec<(SectionId, SectionId)>,
-    /// Whether an included object is compiled for the debugger.
-    pub(super) for_debugger: bool,
     /// Debug sections of the SASS view of included objects.
     debug: Vec<SectionId>,
     /// Debug sections of the SASS view with their relocations, sorted.
@@ -44,7 +40,6 @@ impl Inputs {
             constant_twins: HashMap::default(),
             mercury_debug: Vec::new(),
             sass_rows: Vec::new(),
-            for_debugger: false,
             debug: Vec::new(),
             debug_relocs: Vec::new(),
         };
@@ -60,7 +55,6 @@ impl Inputs {
 
     fn add(&mut self, module: &Module<'_>, id: SectionId, is_included: bool) {
         let section = &module.sections[id];
-        self.for_debugger |= is_included && is_debugger_code(section);
         let patched = || match section.info {
             SectionInfo::Section(patched) => Some((patched, module.sections[patched].kind)),
             _ => None,

@@ -4,34 +4,16 @@ use std::ops::Range;
 
 use cuweld_elf::mercury::operands::Guard;
 use cuweld_elf::mercury::operands::Operands;
-use cuweld_elf::mercury::operands::Registers;
 use cuweld_elf::mercury::sass::Instruction;
 
 /// An instruction with what it writes and reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) word: Instruction,
-    pub(super) name: &'static str,
     pub(super) operands: Operands,
-    /// The registers that it reads, its guard among them.
-    pub(super) used: Registers,
 }
 
 impl Step {
-    fn new(word: Instruction) -> Option<Step> {
-        let operands = Operands::of(word)?;
-        let mut used = operands.used;
-        if let Some(guard) = operands.guard {
-            used.add(guard.file, usize::from(guard.number), 1);
-        }
-        Some(Step {
-            word,
-            name: operands.name,
-            operands,
-            used,
-        })
-    }
-
     /// Returns the cycles until the next instruction may be issued.
     pub(super) fn stall(&self) -> i64 {
         self.word.bits(105, 4) as i64
@@ -97,7 +79,11 @@ impl Code {
         if words.last().is_some_and(|word| word.branch() == Some(-1)) {
             words.pop();
         }
-        let steps: Option<Vec<Step>> = words.iter().map(|word| Step::new(*word)).collect();
+        let step = |word| {
+            let operands = Operands::of(word)?;
+            Some(Step { word, operands })
+        };
+        let steps: Option<Vec<Step>> = words.into_iter().map(step).collect();
         let steps = steps?;
         let flows: Option<Vec<Flow>> = (0..).zip(&steps).map(|(at, step)| flow(at, step)).collect();
         let flows = flows?;
@@ -180,7 +166,7 @@ fn flow(at: usize, step: &Step) -> Option<Flow> {
         let next = i64::try_from(at).ok()? + 1;
         usize::try_from(next.checked_add(distance)?).ok()
     };
-    Some(match step.name {
+    Some(match step.operands.name {
         "BRA" => Flow::Branch {
             target: place(word.branch()?)?,
             is_conditional: is_guarded || word.is_conditional_branch(),

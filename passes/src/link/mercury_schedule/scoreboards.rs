@@ -278,7 +278,7 @@ impl<'c> Allocator<'c> {
     ) -> bool {
         let step = &self.code.steps[at];
         let meets = step.operands.defined.meets(registers)
-            || kind == Kind::Written && step.used.meets(registers);
+            || kind == Kind::Written && step.operands.used.meets(registers);
         meets && !setter.is_some_and(|setter| self.code.is_either(setter, at))
     }
 
@@ -289,7 +289,7 @@ impl<'c> Allocator<'c> {
         let mut has_outliving_load = !live[FOR_LOADS].is_empty();
         for at in start..end {
             let step = &self.code.steps[at];
-            if !is_last && self.needs[at].write && latency::is_long(step.name) {
+            if !is_last && self.needs[at].write && latency::is_long(step.operands.name) {
                 let defined = step.operands.defined;
                 let conflict = self.conflict(Some(at), at + 1, end, Kind::Written, &defined)?;
                 has_outliving_load |= conflict == end;
@@ -420,7 +420,10 @@ impl<'c> Allocator<'c> {
                 step.operands.used.general(),
                 latency::until_read(&step.operands),
             ),
-            Kind::Written => (step.operands.defined, latency::until_written(step.name)),
+            Kind::Written => (
+                step.operands.defined,
+                latency::until_written(step.operands.name),
+            ),
         };
         let new = Entry {
             setter: at,
@@ -453,7 +456,7 @@ impl<'c> Allocator<'c> {
     fn drains(&mut self, state: &mut State, scoreboard: usize, at: usize) -> bool {
         let entries = &mut state.live[scoreboard];
         let is_over = |entry: &Entry| {
-            let name = self.code.steps[entry.setter].name;
+            let name = self.code.steps[entry.setter].operands.name;
             let is_long = entry.kind == Kind::Written && latency::is_long(name);
             entry
                 .finish
@@ -465,7 +468,7 @@ impl<'c> Allocator<'c> {
         self.near.extend(near);
         let has_own = entries.iter().any(|entry| !entry.is_inherited());
         let is_over = has_own && entries.iter().all(is_over);
-        let is_met = self.code.steps[at].name == "BSYNC" && holds_uniform(entries);
+        let is_met = self.code.steps[at].operands.name == "BSYNC" && holds_uniform(entries);
         if is_over || is_met {
             entries.clear();
         }

@@ -20,7 +20,7 @@ impl Allocator<'_> {
         place: &Place,
         time: i64,
     ) -> Option<usize> {
-        let name = self.code.steps[new.setter].name;
+        let name = self.code.steps[new.setter].operands.name;
         let is_long = new.kind == Kind::Written && latency::is_long(name);
         let outlives = new.conflict == place.end;
         if is_long && outlives && !place.is_last {
