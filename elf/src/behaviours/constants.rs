@@ -12,9 +12,12 @@ super::behaviours! {
     ];
     /// All banks that a function's constants go into take the largest alignment that one of them or
     /// the constants have, and their sizes are multiples of it. What is after a kernel's own
-    /// constants is not padded.
+    /// constants is not padded. A section keeps the alignment of a discarded copy that joined it
+    /// when a later copy replaces what was there.
     BANKS_SHARE_ALIGNMENT = "banks-share-alignment", shown by [
         "weak-constants-alignment",
+        "joined-constants-alignment",
+        "joined-constants-alignment-relocatable",
         "call-graph-sm80",
     ];
     /// The constants of discarded weak copies lie after those of the copy that prevails, dead

@@ -169,7 +169,7 @@ pub fn place_by_function(
                 )),
             );
         }
-        constants.place(module, &[constants.owner], 0, 1);
+        constants.place(module, &[constants.owner], 0, constants.align);
     }
 }
 
@@ -246,9 +246,15 @@ fn collect(
                 });
             }
         }
+        // A discarded copy joins the section of the one that was linked until then, which keeps its
+        // alignment when a later copy replaces both [banks-share-alignment].
+        let joins = may_make && comes_before;
+        let joined = index.or_else(|| known.get(&(link, bank)).filter(|_| joins).copied());
+        if let Some(joined) = joined {
+            found[joined].align = found[joined].align.max(section.align);
+        }
         if is_taken && let Some(index) = index {
             let constants = &mut found[index];
-            constants.align = constants.align.max(section.align);
             if is_linked && bank != PARAMETER_BANK {
                 constants.sections.clear();
             }
