@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::harness::command::stderr;
+use crate::harness::command::{program, stderr};
 use crate::harness::copies::{SM_90, SM_100, copies};
 
 fn link(arch: &str, folder: &Path, files: &[String], jobs: usize) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cuweld"))
+    Command::new(program())
         .args(["nvlink", "-arch", arch, "-o", "out.cubin"])
         .args(files)
         .env("CUWELD_JOBS", jobs.to_string())
@@ -72,7 +72,7 @@ fn make_gets_its_tokens_back() {
     let folder = folder.path();
     // Enough that passes divide their work where nobody asks for a number of threads.
     let files = copies(SM_90, folder, 4000).join(" ");
-    let program = env!("CARGO_BIN_EXE_cuweld");
+    let program = program().display().to_string();
     let rule = format!("\t+@{program} nvlink -arch=sm_90 -o $@ {files}\n");
     let text = format!("all: a.out\na.out: b.out\n{rule}b.out:\n{rule}");
     std::fs::write(folder.join("Makefile"), text).unwrap();

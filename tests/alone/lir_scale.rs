@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::harness::command::program;
 use crate::harness::copies::{SM_90, copies};
 use cuweld_ir::Arena;
 use cuweld_ir::text::{DumpBytes, parse, print};
@@ -17,7 +18,7 @@ const SLOWER: f64 = 3.0;
 /// Returns the laid-out link of this number of objects as text.
 fn text_of(folder: &Path, objects: usize) -> String {
     let files = copies(SM_90, folder, objects);
-    let output = Command::new(env!("CARGO_BIN_EXE_cuweld"))
+    let output = Command::new(program())
         .args([
             "opt",
             "--arch=sm_90",

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::harness::command::stderr;
+use crate::harness::command::{program, stderr};
 use crate::harness::copies::{SM_90, copies};
 
 /// A file that is opened never takes the number of a stream that messages go to.
@@ -21,7 +21,7 @@ fn closed_streams_are_the_null_device() {
     // It waits for somebody to write into its input, and can be looked at.
     let mut child = Command::new("sh")
         .args(["-c", "exec \"$@\" <&- >&- 2>&-", "sh"])
-        .arg(env!("CARGO_BIN_EXE_cuweld"))
+        .arg(program())
         .args(["nvlink", "-arch=sm_90", "-o", "out.cubin", "pipe.cubin"])
         .current_dir(folder.path())
         .spawn()
@@ -49,7 +49,7 @@ fn a_reader_that_is_gone_makes_it_fail() {
     let _turn = crate::turn();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let status = Command::new(env!("CARGO_BIN_EXE_cuweld"))
+    let status = Command::new(program())
         .args(["nvlink", "--help"])
         .stdout(Stdio::from(writer))
         .status()
@@ -66,10 +66,10 @@ fn nothing_is_left_of_a_large_link() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let files = copies(SM_90, folder, 1000);
-    let program = folder.join("nvlink");
-    std::fs::copy(env!("CARGO_BIN_EXE_cuweld"), &program).unwrap();
+    let copy = folder.join("nvlink");
+    std::fs::copy(program(), &copy).unwrap();
     let link = |files: &[String]| {
-        let mut command = Command::new(&program);
+        let mut command = Command::new(&copy);
         command.args(["-arch=sm_90", "-o", "out.cubin"]).args(files);
         // Set, it keeps the program from leaving anything.
         command.current_dir(folder).env_remove("LD_PRELOAD");

@@ -24,6 +24,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use crate::harness::command::program;
 use crate::harness::oracle::Reference;
 use crate::harness::verdict::Verdict;
 use execute::{Engine, Seen};
@@ -55,10 +56,7 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
         return Ok(());
     };
     let target = target_folder();
-    let cuweld = std::env::var_os("CUWELD_TEST_BIN").map_or_else(
-        || PathBuf::from(env!("CARGO_BIN_EXE_cuweld")),
-        PathBuf::from,
-    );
+    let cuweld = program();
     let engine = Engine {
         pool: Pool::new(
             target.join(match &reference.toolkit {

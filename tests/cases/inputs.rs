@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::harness::command::program;
 use crate::harness::oracle;
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 use serde::Deserialize;
@@ -470,9 +471,7 @@ fn run(
 ) -> Result<Outcome, Failed> {
     let out = tempfile::tempdir()?;
     let mut command = if ours {
-        let program = std::env::var_os("CUWELD_TEST_BIN")
-            .unwrap_or_else(|| env!("CARGO_BIN_EXE_cuweld").into());
-        let mut command = Command::new(program);
+        let mut command = Command::new(program());
         command
             .args(["nvlink", "--cuweld-stamp=nvlink-13.0.88"])
             .args(options);

@@ -31,6 +31,7 @@ use crate::engine::packaging::Codec;
 use crate::engine::pool::Pool;
 use crate::engine::summary::Summary;
 use crate::engine::{known_in, seeds_of, shrink_link, target_folder};
+use crate::harness::command;
 use crate::harness::oracle::Reference;
 use crate::harness::verdict::{Verdict, message_template};
 use pairs::Pairs;
@@ -83,10 +84,7 @@ impl Setting {
         Ok(Setting {
             tables: Tables::read()?,
             reference,
-            cuweld: std::env::var_os("CUWELD_TEST_BIN").map_or_else(
-                || PathBuf::from(env!("CARGO_BIN_EXE_cuweld")),
-                PathBuf::from,
-            ),
+            cuweld: command::program(),
             kept: target_folder().join("language"),
         })
     }

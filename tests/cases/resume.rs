@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::harness::case::{Case, Expect};
+use crate::harness::command::program;
 use cuweld_diagnostics::codes::internal;
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 
@@ -116,7 +117,7 @@ fn resume(dump: &Path, out: &Path) -> std::io::Result<(Option<Vec<u8>>, Output)>
 }
 
 fn cuweld(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cuweld"));
+    let mut command = Command::new(program());
     command
         .current_dir(folder)
         .env_remove("LIBRARY_PATH")

@@ -1,11 +1,18 @@
 //! Our own command line in a child process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+/// Returns the program that is tested: our own binary, or what `CUWELD_TEST_BIN` names.
+pub fn program() -> PathBuf {
+    std::env::var_os("CUWELD_TEST_BIN")
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_cuweld").into())
+        .into()
+}
 
 /// Runs `cuweld` in a folder.
 pub fn cuweld(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cuweld"))
+    Command::new(program())
         .args(arguments)
         .current_dir(folder)
         .output()

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::command::program;
 use super::elf_difference::first_difference;
 
 /// What is there after a link.
@@ -31,15 +32,13 @@ pub struct Linker {
 impl Linker {
     /// Our own binary, or what `CUWELD_TEST_BIN` names.
     pub fn ours() -> Self {
-        let program = std::env::var_os("CUWELD_TEST_BIN")
-            .unwrap_or_else(|| env!("CARGO_BIN_EXE_cuweld").into());
         let leading = [
             "nvlink",
             "--cuweld-stamp=nvlink-13.0.88",
             "--cuweld-explain=off",
         ];
         Self {
-            program: program.into(),
+            program: program(),
             leading: leading.map(str::to_owned).to_vec(),
         }
     }
