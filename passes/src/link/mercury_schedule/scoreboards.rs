@@ -70,36 +70,28 @@ impl Entry {
 /// The entries of each scoreboard.
 type Live = [Vec<Entry>; SCOREBOARDS];
 
-/// Rules that decide seldom, and whose measured form may not be the whole truth: a bit for each.
-/// What an allocation follows has to have been confirmed by another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-struct Followed(u16);
-
-impl Followed {
+/// Rules that decide seldom, and whose measured form may not be the whole truth. Where an allocation
+/// follows one, another has to have followed it at the same instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rule {
     /// All scoreboards are in use: the cheapest is taken. Which that is with entries of other blocks
-    /// is not known.
-    const COST: Followed = Followed(1);
+    /// is not known, so that no other allocation confirms it.
+    Cost,
     /// All scoreboards are in use, by the block alone: the cheapest is taken.
-    const COST_WITHIN: Followed = Followed(1 << 5);
+    CostWithin,
     /// A scoreboard was taken for registers that are read after the block although it is in use
     /// farther on.
-    const OCCUPIED: Followed = Followed(1 << 1);
+    Occupied,
     /// What a loop leaves pending is waited for at the end of its head.
-    const END_OF_HEAD: Followed = Followed(1 << 2);
-    /// Uniform registers are waited for where threads meet again.
-    const THREADS_MEET: Followed = Followed(1 << 3);
+    EndOfHead,
+    /// Uniform registers are waited for where threads meet again or end.
+    ThreadsMeet,
     /// The head of a loop waits for loads from before it.
-    const LOADS_BEFORE_LOOP: Followed = Followed(1 << 4);
-
-    fn add(&mut self, rule: Followed) {
-        self.0 |= rule.0;
-    }
-
-    /// Returns `true` if the other allocation followed each of these rules, and each can be confirmed.
-    fn is_confirmed_by(self, other: Followed) -> bool {
-        let never = Followed::COST.0 | Followed::OCCUPIED.0;
-        self.0 & (never | !other.0) == 0
-    }
+    LoadsBeforeLoop,
+    /// What comes from other blocks is waited for with what the block set.
+    Inherited,
+    /// An instruction is over, or not yet, by these few cycles where its block ends.
+    Near(i64),
 }
 
 /// The allocation of scoreboards to a kernel.
@@ -117,28 +109,20 @@ pub(super) struct Allocator<'c> {
     /// How many instructions may still be looked at: code that needs more is not scheduled, so that
     /// time stays linear.
     budget: usize,
-    followed: Followed,
-    /// The instructions that are over, or not yet, by a few cycles where their block ends, with
-    /// these cycles.
-    near: Vec<(usize, i64)>,
+    /// The instructions where a rule decided.
+    followed: Vec<(usize, Rule)>,
 }
 
-/// What an allocation depends on that may not be the whole truth.
+/// What an allocation depends on that may not be the whole truth: instructions and rules, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Proof {
-    followed: Followed,
-    /// In order.
-    near: Vec<(usize, i64)>,
-}
+pub(super) struct Proof(Vec<(usize, Rule)>);
 
 impl Proof {
     /// Returns `true` if another allocation, which is known to be right, depends on the same.
     pub(super) fn is_confirmed_by(&self, other: &Proof) -> bool {
-        self.followed.is_confirmed_by(other.followed)
-            && self
-                .near
-                .iter()
-                .all(|near| other.near.binary_search(near).is_ok())
+        self.0
+            .iter()
+            .all(|followed| followed.1 != Rule::Cost && other.0.binary_search(followed).is_ok())
     }
 }
 
@@ -182,23 +166,19 @@ impl<'c> Allocator<'c> {
             is_done: vec![false; blocks],
             returning: vec![Live::default(); blocks],
             budget: 1_000_000 + 2_000 * code.steps.len(),
-            followed: Followed::default(),
-            near: Vec::new(),
+            followed: Vec::new(),
         };
         let mut barriers = allocator.pass()?;
         // What is pending at the end of a loop is known only then.
         if allocator.find_returning() {
             allocator.is_done.fill(false);
             allocator.found.fill(None);
-            allocator.followed = Followed::default();
-            allocator.near.clear();
+            allocator.followed.clear();
             barriers = allocator.pass()?;
         }
-        let Allocator {
-            followed, mut near, ..
-        } = allocator;
-        near.sort_unstable();
-        Some((barriers, Proof { followed, near }))
+        let mut followed = allocator.followed;
+        followed.sort_unstable();
+        Some((barriers, Proof(followed)))
     }
 
     /// Allocates all blocks.
@@ -358,11 +338,11 @@ impl<'c> Allocator<'c> {
             if self.needs[at].write {
                 write = Some(self.set(&mut state, &place, at, Kind::Written, &mut waits)?);
             }
-            if at + 1 == place.end && !place.is_last {
+            if at + 1 == place.end {
                 for (scoreboard, waits) in waits.iter_mut().enumerate() {
                     let is_set = read == Some(scoreboard) || write == Some(scoreboard);
                     if !is_set {
-                        *waits |= self.drains(&mut state, scoreboard, at);
+                        *waits |= self.drains(&mut state, scoreboard, at, place.is_last);
                     }
                 }
             }
@@ -443,7 +423,7 @@ impl<'c> Allocator<'c> {
         {
             waits[scoreboard] = true;
             live.clear();
-            self.followed.add(Followed::LOADS_BEFORE_LOOP);
+            self.followed.push((at, Rule::LoadsBeforeLoop));
         }
         live.push(new);
         Some(scoreboard)
@@ -451,9 +431,9 @@ impl<'c> Allocator<'c> {
 
     /// Says whether the last instruction of a block waits for a scoreboard that it does not set, and
     /// waits for it: what the block set is over by the count of cycles, so that waiting costs
-    /// nothing; a loop leaves it pending where it comes back; or threads meet again for which
-    /// uniform registers were written.
-    fn drains(&mut self, state: &mut State, scoreboard: usize, at: usize) -> bool {
+    /// nothing; a loop leaves it pending where it comes back; or threads for which uniform
+    /// registers were written meet again or end. Where nothing follows, only the last counts.
+    fn drains(&mut self, state: &mut State, scoreboard: usize, at: usize, is_last: bool) -> bool {
         let entries = &mut state.live[scoreboard];
         let is_over = |entry: &Entry| {
             let name = self.code.steps[entry.setter].operands.name;
@@ -462,22 +442,30 @@ impl<'c> Allocator<'c> {
                 .finish
                 .is_none_or(|finish| finish <= state.time && !is_long)
         };
-        let own = entries.iter().filter(|entry| !entry.is_inherited());
-        let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
-        let near = finishes.filter(|(_, left)| left.abs() <= NEAR);
-        self.near.extend(near);
         let has_own = entries.iter().any(|entry| !entry.is_inherited());
-        let is_over = has_own && entries.iter().all(is_over);
-        let is_met = self.code.steps[at].operands.name == "BSYNC" && holds_uniform(entries);
+        let has_inherited = entries.iter().any(Entry::is_inherited);
+        let is_over = !is_last && has_own && entries.iter().all(is_over);
+        let name = self.code.steps[at].operands.name;
+        let is_met = matches!(name, "BSYNC" | "EXIT") && holds_uniform(entries);
+        if !is_last {
+            let own = entries.iter().filter(|entry| !entry.is_inherited());
+            let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
+            let near = finishes.filter(|(_, left)| left.abs() <= NEAR);
+            let near = near.map(|(setter, left)| (setter, Rule::Near(left)));
+            self.followed.extend(near);
+        }
         if is_over || is_met {
             entries.clear();
         }
-        let is_pending = std::mem::take(&mut state.is_pending[scoreboard]);
+        let is_pending = !is_last && std::mem::take(&mut state.is_pending[scoreboard]);
         if is_pending {
-            self.followed.add(Followed::END_OF_HEAD);
+            self.followed.push((at, Rule::EndOfHead));
         }
         if is_met && !is_over {
-            self.followed.add(Followed::THREADS_MEET);
+            self.followed.push((at, Rule::ThreadsMeet));
+        }
+        if is_over && has_inherited {
+            self.followed.push((at, Rule::Inherited));
         }
         is_over || is_met || is_pending
     }

@@ -1,2 +1,4 @@
-__device__ float scale = 2.f;
-__global__ void leaf(float *out, int count) { for (int i = 0; i < count; ++i) out[i] = out[i + count] * scale; }
+// The results of the atomic operations are not read: which scoreboard those take is not known.
+__global__ void leaf(float *sums, int count) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += blockDim.x * gridDim.x) atomicAdd(sums, 1.f);
+}

@@ -3,10 +3,10 @@
 use super::Allocator;
 use super::Entry;
 use super::FOR_LOADS;
-use super::Followed;
 use super::Kind;
 use super::Live;
 use super::Place;
+use super::Rule;
 use super::SCOREBOARDS;
 use crate::link::mercury_schedule::latency;
 
@@ -46,7 +46,7 @@ impl Allocator<'_> {
             };
             let scoreboard = unoccupied(&place.occupied);
             if new.kind == Kind::Read && scoreboard != unoccupied(&place.occupied_beyond) {
-                self.followed.add(Followed::OCCUPIED);
+                self.followed.push((new.setter, Rule::Occupied));
             }
             return Some(scoreboard);
         }
@@ -67,11 +67,11 @@ impl Allocator<'_> {
         let mut entries = (0..SCOREBOARDS)
             .filter(in_range)
             .flat_map(|number| &live[number]);
-        self.followed
-            .add(match outlives || entries.any(Entry::is_inherited) {
-                true => Followed::COST,
-                false => Followed::COST_WITHIN,
-            });
+        let rule = match outlives || entries.any(Entry::is_inherited) {
+            true => Rule::Cost,
+            false => Rule::CostWithin,
+        };
+        self.followed.push((new.setter, rule));
         best.map(|(_, scoreboard)| scoreboard)
     }
 
