@@ -42,9 +42,11 @@ super::behaviours! {
     /// The finalizer allocates six scoreboards block by block, in reverse postorder: to an entry that
     /// the instruction waits for which another entry waits for, too, else the first that is free, the
     /// last one for loads that outlive their block. What is over by its count of cycles is waited
-    /// for at the end of a block. Measured with CUDA 13.0 alone.
+    /// for at the end of a block, and uniform registers of other blocks where threads meet again or
+    /// end. Measured with CUDA 13.0 alone.
     SCOREBOARD_ALLOCATION = "scoreboard-allocation" since (13, 0), shown by [
         "mercury-scheduled",
+        "mercury-scheduled-unrolled",
     ];
     /// Code for sm_100 has a record of the other targets on which its SASS would run (`.nv.compat`
     /// 0b). A bit goes if a linked function has an instruction that the other target does in

@@ -90,6 +90,9 @@ enum Rule {
     LoadsBeforeLoop,
     /// What comes from other blocks is waited for with what the block set.
     Inherited,
+    /// What the block set is over, on a scoreboard that other blocks left in use and that was waited
+    /// for before.
+    Refilled,
     /// An instruction is over, or not yet, by these few cycles where its block ends.
     Near(i64),
 }
@@ -145,6 +148,8 @@ struct Place {
 /// What is known between two instructions of a block.
 struct State {
     live: Live,
+    /// The scoreboards that other blocks left in use.
+    was_inherited: [bool; SCOREBOARDS],
     /// What the loop leaves where it comes back to the block, its head.
     returning: Live,
     /// The scoreboards of these that nobody has waited for.
@@ -323,8 +328,10 @@ impl<'c> Allocator<'c> {
         let place = self.place(block, &live)?;
         let returning = std::mem::take(&mut self.returning[block]);
         let is_pending = returning.each_ref().map(|entries| !entries.is_empty());
+        let was_inherited = live.each_ref().map(|entries| !entries.is_empty());
         let mut state = State {
             live,
+            was_inherited,
             returning,
             is_pending,
             time: 0,
@@ -466,6 +473,8 @@ impl<'c> Allocator<'c> {
         }
         if is_over && has_inherited {
             self.followed.push((at, Rule::Inherited));
+        } else if is_over && state.was_inherited[scoreboard] {
+            self.followed.push((at, Rule::Refilled));
         }
         is_over || is_met || is_pending
     }
