@@ -69,8 +69,12 @@ pub fn run_all() -> Result<(), Box<dyn Error>> {
         announce("The static program");
         // Its heap and its memory functions have their unit tests above; here the tests of this
         // machine run it, the fixtures of the committed cases not once more.
-        let target = ["--target", STATIC, "-p", "cuweld", "--bin", "cuweld"];
-        if run(cargo(&["build"]).args(target)).is_ok() {
+        let target = ["--target", STATIC, "-p"];
+        // All that is compiled for this target alone.
+        let lints = ["cuweld-sys", "--", "-D", "warnings"];
+        passed &= run(cargo(&["clippy"]).args(target).args(lints)).is_ok();
+        let program = ["cuweld", "--bin", "cuweld"];
+        if run(cargo(&["build"]).args(target).args(program)).is_ok() {
             let subjects = [
                 &["alone"][..],
                 &["cases", "links"],
