@@ -449,22 +449,26 @@ impl<'c> Allocator<'c> {
                 .finish
                 .is_none_or(|finish| finish <= state.time && !is_long)
         };
-        let has_own = entries.iter().any(|entry| !entry.is_inherited());
-        let has_inherited = entries.iter().any(Entry::is_inherited);
-        let is_over = !is_last && has_own && entries.iter().all(is_over);
         let name = self.code.steps[at].operands.name;
         let is_met = matches!(name, "BSYNC" | "EXIT") && holds_uniform(entries);
-        if !is_last {
-            let own = entries.iter().filter(|entry| !entry.is_inherited());
-            let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
-            let near = finishes.filter(|(_, left)| left.abs() <= NEAR);
-            let near = near.map(|(setter, left)| (setter, Rule::Near(left)));
-            self.followed.extend(near);
+        if is_last {
+            if is_met {
+                self.followed.push((at, Rule::ThreadsMeet));
+            }
+            return is_met;
         }
+        let has_own = entries.iter().any(|entry| !entry.is_inherited());
+        let has_inherited = entries.iter().any(Entry::is_inherited);
+        let is_over = has_own && entries.iter().all(is_over);
+        let own = entries.iter().filter(|entry| !entry.is_inherited());
+        let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
+        let near = finishes.filter(|(_, left)| left.abs() <= NEAR);
+        let near = near.map(|(setter, left)| (setter, Rule::Near(left)));
+        self.followed.extend(near);
         if is_over || is_met {
             entries.clear();
         }
-        let is_pending = !is_last && std::mem::take(&mut state.is_pending[scoreboard]);
+        let is_pending = std::mem::take(&mut state.is_pending[scoreboard]);
         if is_pending {
             self.followed.push((at, Rule::EndOfHead));
         }
