@@ -9,6 +9,10 @@ use std::time::Instant;
 
 use memmap2::Mmap;
 use memmap2::MmapOptions;
+use rustix::buffer::spare_capacity;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::file_identity::FileStamp;
 
@@ -64,16 +68,14 @@ impl Batch {
             Way::Read(size) => *size as usize,
             Way::Map(..) | Way::Stream => 0,
         });
-        let mut buffer = vec![0; small.sum()];
-        let mut end = 0;
-        let mut load = |(mut file, way): (File, Way)| {
+        let mut buffer = Vec::with_capacity(small.sum());
+        let mut load = |(file, way): (File, Way)| {
             Ok(match way {
                 Way::Map(stamp, size) => Contents::Map(map(&file, size)?, stamp),
                 Way::Read(size) => {
-                    let start = end;
-                    end += size as usize;
-                    let read = read_into(&mut file, &mut buffer[start..end])?;
-                    Contents::Part(start..start + read)
+                    let start = buffer.len();
+                    append(&file, size as usize, &mut buffer)?;
+                    Contents::Part(start..buffer.len())
                 }
                 Way::Stream => stream(file)?,
             })
@@ -91,7 +93,7 @@ impl Batch {
 }
 
 fn is_out_of_descriptors(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error())
+    error.raw_os_error() == Some(Errno::MFILE.raw_os_error())
 }
 
 /// How long the files of a batch wait for descriptors in all.
@@ -123,7 +125,13 @@ fn stream(file: File) -> io::Result<Contents> {
 
 /// Opens a file and decides how it is brought into memory.
 fn open(path: &str, mapping: Mapping) -> io::Result<(File, Way)> {
-    let file = File::open(crate::file_name::path(path))?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    // The C library of the static program would ask again for what the flag says.
+    let file = File::from(rustix::fs::open(
+        &*crate::file_name::path(path),
+        flags,
+        Mode::empty(),
+    )?);
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
@@ -154,16 +162,17 @@ fn map(file: &File, size: u64) -> io::Result<Mmap> {
     unsafe { options.map(file) }
 }
 
-/// Reads until a buffer is full or the file ends; returns how much was read.
-fn read_into(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut end = 0;
-    while end < buffer.len() {
-        match file.read(&mut buffer[end..]) {
+/// Reads until there are so many bytes, for which the buffer has room, or the file ends.
+fn append(file: &File, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let end = buffer.len() + size;
+    while buffer.len() < end {
+        match rustix::io::read(file, spare_capacity(buffer)) {
             Ok(0) => break,
-            Ok(more) => end += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    Ok(end)
+    // A file that grew is the one that was opened.
+    buffer.truncate(end);
+    Ok(())
 }

@@ -415,18 +415,26 @@ impl<'data> Reader<'_, 'data> {
     /// Checks that no section has bytes of another: nvlink changes sections in place. Both views of
     /// variables have the same bytes.
     fn section_ranges(&self) -> Result<(), ReadError> {
-        let bytes = |index: usize| self.bytes(index).as_ptr_range();
-        let all = 0..self.headers.sections.len();
-        let mut order: Vec<usize> = all.filter(|index| !bytes(*index).is_empty()).collect();
-        order.sort_by_key(|index| bytes(*index).start);
-        let fits = |pair: &[usize]| {
-            let (first, second) = (bytes(pair[0]), bytes(pair[1]));
-            first.end <= second.start || first == second
+        let mut ranges: Vec<(u64, usize, u64)> = Vec::with_capacity(self.headers.sections.len());
+        ranges.extend(
+            (0..)
+                .zip(self.headers.sections)
+                .skip(1)
+                .filter_map(|(index, header)| {
+                    let (start, size) = (header.offset.get(), header.size.get());
+                    let has_bytes = size != 0 && !is_no_bits(header.ty.get(), header.flags());
+                    has_bytes.then_some((start, index, start.saturating_add(size)))
+                }),
+        );
+        ranges.sort_unstable();
+        let fits = |pair: &[(u64, usize, u64)]| {
+            let ((start, _, end), (next, _, next_end)) = (pair[0], pair[1]);
+            end <= next || (start, end) == (next, next_end)
         };
-        match order.windows(2).find(|pair| !fits(pair)) {
+        match ranges.windows(2).find(|pair| !fits(pair)) {
             Some(pair) => {
-                let what = format!("it has bytes of section {}", pair[0]);
-                Err(self.error(pair[1], what))
+                let what = format!("it has bytes of section {}", pair[0].1);
+                Err(self.error(pair[1].1, what))
             }
             None => Ok(()),
         }
