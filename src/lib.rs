@@ -1,5 +1,6 @@
 //! cuweld, the open CUDA device linker, as a library.
 //!
+//! - A [`Linker`] links bytes in memory, without files, environment or output of its own.
 //! - [`link()`] links files, or bytes in memory, to a cubin. A [`Request`] says what and how; findings go to a
 //!   [`Reporter`](diagnostics::Reporter).
 //! - [`cli::main`] is a program of its own with every command of `cuweld` and passes that [`extend::Register`] adds;
@@ -9,23 +10,15 @@
 //! Two objects are linked in memory:
 //!
 //! ```
-//! use cuweld::diagnostics::{Reporter, Style};
-//! use cuweld::{Arena, Controls, DiscoverOptions, InputArena, Request, Target, link};
+//! use cuweld::{Kind, Linker, Target};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (a, b) = (std::fs::read("examples/rdc/a.o")?, std::fs::read("examples/rdc/b.o")?);
-//! let names = ["a.o".to_owned(), "b.o".to_owned()];
-//! let inputs = InputArena::of_files([("a.o", a), ("b.o", b)]);
 //! let target = Target::parse("sm_90").ok_or("no such architecture")?;
-//! let controls = Controls::default();
-//! let request = Request::new(DiscoverOptions::new(target, &names), &controls);
-//!
-//! let mut messages = Vec::new();
-//! let mut reporter = Reporter::new(&mut messages, Style::Native);
-//! let arena = Arena::new();
-//! let outcome = link(&request, &inputs, &arena, &mut reporter)?;
-//! let cubin = outcome.output.ok_or("the link failed")?.image()?.into_owned();
-//! assert!(cubin.starts_with(b"\x7fELF"));
+//! let linked = Linker::new(target)
+//!     .add(std::fs::read("examples/rdc/a.o")?, Kind::Object, "a.o")?
+//!     .add(std::fs::read("examples/rdc/b.o")?, Kind::Object, "b.o")?
+//!     .link()?;
+//! assert!(linked.cubin.starts_with(b"\x7fELF"));
 //! # Ok(())
 //! # }
 //! ```
@@ -46,6 +39,7 @@ pub mod internals;
 mod invariants;
 mod jobs;
 mod limits;
+mod linker;
 mod output;
 mod pipeline_files;
 mod reduce;
@@ -62,14 +56,19 @@ pub use compile::LtoOptions;
 pub use compile::NvvmOptions;
 pub use compile::PtxasOptions;
 pub use compile::ToolPaths;
+pub use compile::ptxas::CompileError;
+pub use compile::ptxas::Compiled;
 pub use controls::Controls;
 pub use controls::DumpChanged;
 pub use controls::DumpFormat;
 pub use controls::Dumping;
 pub use controls::PassSelection;
+pub use controls::Progress;
 pub use controls::StatisticsForm;
 pub use controls::Watching;
 pub use cuweld_elf::Target;
+pub use cuweld_elf::behaviours::Release;
+pub use cuweld_elf::toolkit::Toolkit;
 pub use cuweld_ir::Arena;
 pub use cuweld_ir::LinkOptions;
 pub use cuweld_passes::instrument::Questions;
@@ -83,6 +82,14 @@ pub use input::CpuArch;
 pub use input::DiscoverOptions;
 pub use input::EarlyErrors;
 pub use input::InputArena;
+pub use limits::Limits;
+pub use linker::AddError;
+pub use linker::Kind;
+pub use linker::LinkError;
+pub use linker::Linked;
+pub use linker::Linker;
+pub use linker::Look;
+pub use linker::Statistics;
 pub use output::OutputError;
 pub use output::Replaced;
 pub use run::run_pipeline;

@@ -80,6 +80,9 @@ pub struct LinkRecord {
     pub stamp_nvlink: bool,
     /// `-tool-name`: the linker that the tool note names, if given.
     pub tool_name: Option<Vec<u8>>,
+    /// The branch that the tool note names in place of the toolkit's; empty for that one. A library
+    /// has one of its own, and the compiler of PTX within.
+    pub tool_branch: Vec<u8>,
 }
 
 /// What the link says and checks.

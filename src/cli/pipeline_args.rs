@@ -316,6 +316,7 @@ impl PipelineArgs {
 
     fn watching(&self) -> Watching {
         Watching {
+            progress: None,
             verify_each: self.verify_each,
             time_passes: self.time_passes,
             statistics: self.stats.as_deref().map(|word| match word {

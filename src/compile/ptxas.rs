@@ -32,6 +32,8 @@ pub struct PtxasOptions {
     pub split_compile: Option<i32>,
     /// `-Ofc`, if it is not 0.
     pub fast_compile: Option<String>,
+    /// Compile for family-specific targets as such: nvlink leaves the `f` out.
+    pub family: bool,
 }
 
 /// Options with which a program may lack functions.
@@ -108,7 +110,10 @@ impl Ptxas {
     pub fn new(path: PathBuf, target: Target, options: &PtxasOptions) -> Self {
         Ptxas {
             path,
-            target: target.without_family(),
+            target: match options.family {
+                true => target,
+                false => target.without_family(),
+            },
             options: link_options(options),
         }
     }

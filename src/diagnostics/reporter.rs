@@ -48,6 +48,8 @@ pub struct Reporter<'w> {
     /// The target that `-report-arch` appends to every first line.
     pub report_arch: Option<String>,
     worst: Option<Severity>,
+    /// Where findings are kept, too.
+    kept: Option<&'w mut Vec<Diagnostic>>,
 }
 
 impl<'w> Reporter<'w> {
@@ -67,7 +69,13 @@ impl<'w> Reporter<'w> {
             json: false,
             report_arch: None,
             worst: None,
+            kept: None,
         }
+    }
+
+    /// Keeps the findings that are written, too.
+    pub(crate) fn keep(&mut self, kept: &'w mut Vec<Diagnostic>) {
+        self.kept = Some(kept);
     }
 
     /// Writes a finding.
@@ -104,6 +112,12 @@ impl<'w> Reporter<'w> {
     }
 
     fn write(&mut self, severity: Severity, diagnostic: &Diagnostic) -> io::Result<()> {
+        if let Some(kept) = &mut self.kept {
+            kept.push(Diagnostic {
+                severity,
+                ..diagnostic.clone()
+            });
+        }
         if self.json {
             if diagnostic.code == report::PTXAS {
                 self.ptx_was_compiled();

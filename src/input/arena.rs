@@ -11,8 +11,26 @@ use memmap2::Mmap;
 use typed_arena::Arena;
 
 use super::file_identity::FileStamp;
+use super::identify::FileKind;
 use crate::limits::LimitError;
 use crate::limits::Limits;
+
+/// A file that is in memory from the start.
+pub(super) struct GivenFile {
+    pub(super) bytes: Vec<u8>,
+    /// What the caller has told of it.
+    pub(super) told: Option<Told>,
+}
+
+/// What a caller tells of an input.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    /// The name that messages use.
+    pub(crate) name: String,
+    pub(crate) kind: FileKind,
+    /// Whether it was compiled for this link.
+    pub(crate) is_compiled: bool,
+}
 
 /// Owns mapped files, files read into memory and decompressed images for the length of a link.
 ///
@@ -24,7 +42,7 @@ pub struct InputArena {
     /// The files that are mapped, as they were then.
     stamps: RefCell<Vec<(String, FileStamp)>>,
     /// The files that there are, if the file system is not asked.
-    files: Option<BTreeMap<String, Vec<u8>>>,
+    files: Option<BTreeMap<String, GivenFile>>,
     opened: Mutex<Vec<String>>,
     /// Bytes in `buffers`.
     buffered: Cell<u64>,
@@ -47,16 +65,31 @@ impl InputArena {
     pub fn of_files<N: Into<String>, B: Into<Vec<u8>>>(
         files: impl IntoIterator<Item = (N, B)>,
     ) -> Self {
-        let files = files.into_iter();
-        let files = files.map(|(name, bytes)| (name.into(), bytes.into()));
+        let file = |(name, bytes): (N, B)| {
+            let (bytes, told) = (bytes.into(), None);
+            (name.into(), GivenFile { bytes, told })
+        };
         InputArena {
-            files: Some(files.collect()),
+            files: Some(files.into_iter().map(file).collect()),
+            ..Self::default()
+        }
+    }
+
+    /// Creates an arena with these inputs, several of which may have the same name. They are looked
+    /// for by their numbers.
+    pub(crate) fn of_inputs(inputs: impl IntoIterator<Item = (Told, Vec<u8>)>) -> Self {
+        let file = |(number, (told, bytes)): (usize, (Told, Vec<u8>))| {
+            let told = Some(told);
+            (number.to_string(), GivenFile { bytes, told })
+        };
+        InputArena {
+            files: Some((0..).zip(inputs).map(file).collect()),
             ..Self::default()
         }
     }
 
     /// Returns the files that the arena began with, if it is not the file system that has them.
-    pub(super) fn files(&self) -> Option<&BTreeMap<String, Vec<u8>>> {
+    pub(super) fn files(&self) -> Option<&BTreeMap<String, GivenFile>> {
         self.files.as_ref()
     }
 

@@ -7,7 +7,9 @@ use std::ops::ControlFlow;
 use cuweld_elf::raw::ET_EXEC;
 use cuweld_ir::ObjectOrigin;
 
+use super::arena::GivenFile;
 use super::arena::InputArena;
+use super::arena::Told as ToldInput;
 use super::device_input::DeviceInput;
 use super::device_input::Image;
 use super::device_input::NvvmImage;
@@ -117,16 +119,20 @@ pub fn discover_with<'data>(
 }
 
 /// Names and bytes in place of files.
-struct Given<'data>(&'data BTreeMap<String, Vec<u8>>);
+struct Given<'data>(&'data BTreeMap<String, GivenFile>);
 
 impl<'data> Files<'data> for Given<'data> {
     fn open(&self, path: &str) -> io::Result<&'data [u8]> {
-        let bytes = self.0.get(path).map(Vec::as_slice);
+        let bytes = self.0.get(path).map(|file| file.bytes.as_slice());
         bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
     fn identity(&self, path: &str) -> FileIdentity {
         FileIdentity::Name(path.to_owned())
+    }
+
+    fn told(&self, path: &str) -> Option<&ToldInput> {
+        self.0.get(path)?.told.as_ref()
     }
 }
 
@@ -137,6 +143,8 @@ pub(super) struct Source<'a> {
     pub(super) member: Option<&'a str>,
     /// It is a host object that does not say which kernels it refers to.
     pub(super) is_silent: bool,
+    /// The caller says what it is, so that nothing is read out of its name.
+    pub(super) is_told: bool,
 }
 
 impl<'a> Source<'a> {
@@ -145,12 +153,13 @@ impl<'a> Source<'a> {
             path,
             member: None,
             is_silent: false,
+            is_told: false,
         }
     }
 
     /// Returns `true` if nvlink takes the source for a part of the device runtime library.
     pub(super) fn is_system(&self) -> bool {
-        self.path.contains(SYSTEM_LIBRARY)
+        !self.is_told && self.path.contains(SYSTEM_LIBRARY)
     }
 
     pub(super) fn display(&self) -> String {
@@ -247,7 +256,21 @@ where
                         file: (*path).to_owned(),
                         reason: error.to_string(),
                     })?;
-                    self.file(path, bytes)?;
+                    match loader.told(path) {
+                        Some(told) => {
+                            let source = Source {
+                                is_told: true,
+                                ..Source::file(&told.name)
+                            };
+                            match told.is_compiled {
+                                true => {
+                                    self.raw(source, Image::Cubin(bytes), ObjectOrigin::Compiled);
+                                }
+                                false => self.file_of(source, told.kind, bytes)?,
+                            }
+                        }
+                        None => self.file(path, bytes)?,
+                    }
                 }
                 let inputs = self.found.inputs.get(before..).unwrap_or(&[]);
                 if told(inputs, done, all).is_break() {
@@ -307,10 +330,20 @@ where
             self.deviate("D07", text);
             kind = found;
         }
+        self.file_of(source, kind, bytes)
+    }
+
+    /// Looks into a file of a known kind.
+    fn file_of(
+        &mut self,
+        source: Source<'_>,
+        kind: FileKind,
+        bytes: &'data [u8],
+    ) -> Result<(), InputError> {
         let fatbinary = matches!(kind, FileKind::Fatbin | FileKind::Ptx);
         if self.failed && (fatbinary || matches!(kind, FileKind::HostObject | FileKind::Archive)) {
             return Err(InputError::AfterError {
-                file: path.to_owned(),
+                file: source.path.to_owned(),
                 fatbinary,
             });
         }
@@ -350,7 +383,7 @@ where
                 self.further_regions(source, bytes, 0, true)?;
             }
             FileKind::HostObject => self.host_object(source, bytes)?,
-            FileKind::Archive => self.archive(path, bytes)?,
+            FileKind::Archive => self.archive(source, bytes)?,
         }
         Ok(())
     }
@@ -361,7 +394,7 @@ where
             return self.ignore(source, IgnoredReason::DeviceExecutable);
         }
         let target = self.options.target;
-        let is_ptx_file = identify::extension(source.path) == Some("ptx");
+        let is_ptx_file = !source.is_told && identify::extension(source.path) == Some("ptx");
         let mut skip = None;
         let is_dropped = is_ptx_file && target.sm < FIRST_SM_FOR_RAW_PTX;
         if is_dropped && !self.options.strict {

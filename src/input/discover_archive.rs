@@ -17,20 +17,26 @@ impl<'data, F> Walk<'_, 'data, F>
 where
     F: Files<'data>,
 {
-    pub(super) fn archive(&mut self, path: &str, bytes: &'data [u8]) -> Result<(), InputError> {
-        let whole = Source::file(path);
+    pub(super) fn archive(
+        &mut self,
+        whole: Source<'_>,
+        bytes: &'data [u8],
+    ) -> Result<(), InputError> {
+        let path = whole.path;
         if whole.is_system() && self.found.inputs.is_empty() {
             // Nothing can be undefined yet. nvlink then does not look into it, nor remember it.
             self.ignore(whole, IgnoredReason::RuntimeFirst);
             return Ok(());
         }
-        let identity = self.files.identity(path);
-        match self.archives.binary_search(&identity) {
-            Ok(_) => {
-                self.ignore(whole, IgnoredReason::RepeatedArchive);
-                return Ok(());
+        if !whole.is_told {
+            let identity = self.files.identity(path);
+            match self.archives.binary_search(&identity) {
+                Ok(_) => {
+                    self.ignore(whole, IgnoredReason::RepeatedArchive);
+                    return Ok(());
+                }
+                Err(place) => self.archives.insert(place, identity),
             }
-            Err(place) => self.archives.insert(place, identity),
         }
         let list = archive::members(bytes);
         let mut cut_off = list.cut_off.is_some();
@@ -44,7 +50,7 @@ where
             let is_last = index + 1 == count;
             let source = Source {
                 member: Some(&name),
-                ..Source::file(path)
+                ..whole
             };
             match identify::elf_kind(bytes) {
                 Some(kind) if kind.machine == EM_CUDA => {

@@ -10,6 +10,7 @@ use cuweld_passes::threads::Threads;
 use cuweld_passes::threads::Work;
 
 use super::arena::InputArena;
+use super::arena::Told;
 use super::batch::Batch;
 use super::batch::Contents;
 use super::batch::Mapping;
@@ -43,6 +44,11 @@ pub(super) trait Files<'data> {
 
     /// Returns the identity of a file.
     fn identity(&self, path: &str) -> FileIdentity;
+
+    /// Returns what the caller has told of a file.
+    fn told(&self, _path: &str) -> Option<&Told> {
+        None
+    }
 
     /// Opens files, and gives their contents to somebody, window after window, until that fails.
     /// The first window has `first` files at most.

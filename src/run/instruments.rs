@@ -13,6 +13,7 @@ use cuweld_passes::instrument::Why;
 use cuweld_passes::manager::PassManager;
 
 use crate::controls::Controls;
+use crate::controls::Progress;
 use crate::controls::StatisticsForm;
 use crate::diagnostics::Reporter;
 use crate::invariants::findings;
@@ -29,6 +30,7 @@ pub struct Instruments {
     statistics: Option<PassStatistics>,
     spans: Option<TracingSpans>,
     trace: Option<ChromeTrace>,
+    progress: Option<Progress>,
     timing: Option<Timing<'static>>,
 }
 
@@ -43,6 +45,7 @@ impl Instruments {
             statistics: watching.statistics.map(|_| PassStatistics::new()),
             spans: tracing::dispatcher::has_been_set().then(TracingSpans::new),
             trace: watching.chrome_trace.as_ref().map(|_| ChromeTrace::new()),
+            progress: watching.progress.clone(),
             timing: watching
                 .time_passes
                 .then(|| Timing::new().with_cpu(cpu_time)),
@@ -60,6 +63,7 @@ impl Instruments {
             self.statistics.as_mut().map(|it| it as &mut dyn Instrument),
             self.spans.as_mut().map(|it| it as &mut dyn Instrument),
             self.trace.as_mut().map(|it| it as &mut dyn Instrument),
+            self.progress.as_mut().map(|it| it as &mut dyn Instrument),
             self.timing.as_mut().map(|it| it as &mut dyn Instrument),
         ]
         .into_iter()

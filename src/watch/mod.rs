@@ -5,6 +5,7 @@ mod chrome_trace;
 mod diff_text;
 mod exec_on_change;
 mod process;
+mod progress;
 
 pub use chrome_trace::ChromeTrace;
 pub use diff_text::unified_diff;

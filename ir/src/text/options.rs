@@ -64,10 +64,11 @@ fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 25] {
 }
 
 /// Lists the options with a text; one without a text is not set.
-fn texts(options: &mut LinkOptions) -> [(&'static str, &mut Vec<u8>); 2] {
+fn texts(options: &mut LinkOptions) -> [(&'static str, &mut Vec<u8>); 3] {
     [
         ("recorded-options", &mut options.record.options),
         ("output-name", &mut options.record.output_name),
+        ("tool-branch", &mut options.record.tool_branch),
     ]
 }
 

@@ -22,6 +22,7 @@ use cuweld_ir::MergedInfo;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
 use cuweld_ir::NoteId;
+use cuweld_ir::ObjectOrigin;
 use cuweld_ir::Phase;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
@@ -386,6 +387,9 @@ pub(crate) fn value_record<'data>(format: u8, code: u8, value: u16) -> Attribute
     }
 }
 
+/// What the program ptxas records of its options and the compiler inside a library does not.
+const WORDS_OF_PROGRAM: &[u8] = b" -m 64";
+
 fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx<'_, 'data>) {
     let options = &module.options;
     let (tool, version, branch) = if options.record.stamp_nvlink {
@@ -399,11 +403,15 @@ fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx
         )
     };
     let record = &options.record;
+    let branch = match &record.tool_branch[..] {
+        [] => branch.as_bytes(),
+        branch => branch,
+    };
     let own = tool_info([
         &record.output_name,
         record.tool_name.as_deref().unwrap_or(tool.as_bytes()),
         version.as_bytes(),
-        branch.as_bytes(),
+        branch,
         &record.options,
     ]);
     let note = |ty, desc: &[u8]| Note {
@@ -413,14 +421,37 @@ fn merge_notes<'data>(module: &mut Module<'data>, origins: &Origins, cx: &PassCx
         desc: cx.arena.bytes(desc),
     };
     let mut tools = vec![module.notes.push(note(note_records::NOTE_TOOL_INFO, &own))];
+    let mut compiled = Vec::new();
     for (_, object) in module.included_objects() {
         let is_tool = |id: &NoteId| {
             let section = module.notes[*id].section;
             section.is_some_and(|section| module.sections[section].kind == SectionKind::ToolInfo)
         };
-        if !module.options.relocatable {
-            tools.extend(object.notes.iter().filter(is_tool));
+        if module.options.relocatable {
+            continue;
         }
+        let start = tools.len();
+        tools.extend(object.notes.iter().filter(is_tool));
+        // The compiler of a library is a part of it.
+        if object.origin == ObjectOrigin::Compiled && !record.tool_branch.is_empty() {
+            compiled.extend(start..tools.len());
+        }
+    }
+    for place in compiled {
+        let strings = note_records::tool_info_strings(module.notes[tools[place]].desc);
+        let Some([file, tool, version, _, words]) = strings else {
+            continue;
+        };
+        let branch = &module.options.record.tool_branch;
+        // It is not told the size of addresses.
+        let mut parts = words.windows(WORDS_OF_PROGRAM.len());
+        let at = parts.position(|part| part == WORDS_OF_PROGRAM);
+        let words = match at {
+            Some(at) => [&words[..at], &words[at + WORDS_OF_PROGRAM.len()..]].concat(),
+            None => words.to_vec(),
+        };
+        let info = tool_info([file, tool, version, branch, &words]);
+        tools[place] = module.notes.push(note(note_records::NOTE_TOOL_INFO, &info));
     }
     let desc = cuda_info(origins.output_sm(module.target.sm), module.toolkit.number);
     tools.push(module.notes.push(note(note_records::NOTE_CUDA_INFO, &desc)));

@@ -154,6 +154,7 @@ fn compile_options(low: &LowArgs, toolkit: ChosenToolkit) -> CompileOptions {
             stack_protector: low.boolean(Id::DeviceStackProtector),
             split_compile,
             fast_compile: fast_compile.clone(),
+            family: false,
         },
         lto: LtoOptions {
             library: low.text(Id::CuweldNvjitlink).map(path_of),
@@ -205,6 +206,7 @@ fn link_options(low: &LowArgs, stamp_nvlink: bool) -> LinkOptions {
             output_name: recorded_object_name(low).to_vec(),
             stamp_nvlink,
             tool_name: low.text(Id::ToolName).map(<[u8]>::to_vec),
+            tool_branch: Vec::new(),
         },
         reports: Reports {
             suppress_stack_size_warning: low.given(Id::SuppressStackSizeWarning),

@@ -125,6 +125,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 output_name: b"out put\xff.cubin".to_vec(),
                 stamp_nvlink: true,
                 tool_name: Some(b"a tool".to_vec()),
+                tool_branch: b"a branch".to_vec(),
             },
             reports: Reports {
                 suppress_stack_size_warning: true,

@@ -1,0 +1,385 @@
+//! A link: what is added, what comes of it, and its two logs.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use cuweld::CompileError;
+use cuweld::CompileOptions;
+use cuweld::Kind;
+use cuweld::LinkError;
+use cuweld::LinkOptions;
+use cuweld::Linker;
+use cuweld::Look;
+use cuweld::PtxasOptions;
+use cuweld::Toolkit;
+use cuweld::diagnostics::Diagnostic;
+use cuweld::diagnostics::Severity;
+
+use crate::options::Options;
+use crate::options::Refused;
+use crate::real::RealLink;
+use crate::result::ResultCode;
+use crate::surroundings::Surroundings;
+
+/// The kinds of input by their numbers, with the names that messages use.
+const KINDS: [(i32, Option<Kind>, &str); 8] = [
+    (1, Some(Kind::Cubin), "CUBIN"),
+    (2, Some(Kind::Ptx), "PTX"),
+    (3, Some(Kind::LtoIr), "LTOIR"),
+    (4, Some(Kind::Fatbin), "FATBIN"),
+    (5, Some(Kind::Object), "OBJECT"),
+    (6, Some(Kind::Library), "LIBRARY"),
+    // No tool writes an index.
+    (7, None, "INDEX"),
+    (10, Some(Kind::Any), "ANY"),
+];
+
+/// A link from `nvJitLinkCreate` to `nvJitLinkDestroy`.
+pub(crate) struct Session {
+    options: Options,
+    toolkit: &'static Toolkit,
+    /// What is linked; `None` if the options were refused, and once it is linked.
+    linker: Option<Linker>,
+    /// NVIDIA's library, which does all of a link with `-lto`.
+    real: Option<RealLink>,
+    /// Why there is none although it is needed.
+    lacks_real: String,
+    error_log: String,
+    info_log: String,
+    cubin: Option<Vec<u8>>,
+    started: Instant,
+    log: Option<std::path::PathBuf>,
+}
+
+impl Session {
+    /// Begins a link with options. The toolkit is that of the set of functions that the client
+    /// calls: 13 and this minor version, if it calls one.
+    pub(crate) fn create(
+        words: &[&str],
+        minor: Option<u32>,
+        surroundings: Surroundings,
+    ) -> (Session, ResultCode) {
+        let of_set = minor.and_then(|minor| Toolkit::by_version(&format!("13.{minor}")));
+        let chosen = surroundings.toolkit.or(of_set);
+        let toolkit = chosen.unwrap_or(Toolkit::DEFAULT);
+        let mut session = Session {
+            options: Options::default(),
+            toolkit,
+            linker: None,
+            real: None,
+            lacks_real: String::new(),
+            error_log: String::new(),
+            info_log: String::new(),
+            cubin: None,
+            started: Instant::now(),
+            log: surroundings.log.clone(),
+        };
+        let known = chosen.unwrap_or(Toolkit::newest());
+        match Options::parse(words.iter().copied(), known) {
+            Ok(options) => session.options = options,
+            Err(Refused(code, text)) => {
+                session.error_log.push_str(&text);
+                return (session, code);
+            }
+        }
+        session.write_down(&format!("create {}", words.join(" ")));
+        if session.options.lto {
+            match RealLink::create(&surroundings.real, words) {
+                Ok((real, code)) => {
+                    session.real = Some(real);
+                    return (session, code);
+                }
+                Err(lacks) => session.lacks_real = lacks,
+            }
+        }
+        session.linker = session.options.target.map(|target| {
+            let linker = Linker::new(target)
+                .options(session.link_options(surroundings.stamps))
+                .compile(session.compile_options(&surroundings));
+            match chosen {
+                Some(toolkit) => linker.toolkit(toolkit),
+                None => linker,
+            }
+        });
+        (session, ResultCode::SUCCESS)
+    }
+
+    /// Returns the options that change bytes.
+    fn link_options(&self, stamps: bool) -> LinkOptions {
+        let mut options = LinkOptions::default();
+        options.relocatable = self.options.relocatable;
+        options.debug = self.options.debug;
+        options.host.kernels_used = self.options.kernels_used.clone();
+        options.host.variables_used = self.options.variables_used.clone();
+        options.reports.resources = self.options.verbose;
+        options.mercury.copy_within_family = true;
+        options.record.options = b"JIT API Command Line Options".to_vec();
+        options.record.output_name = b"in-memory-ELF-image".to_vec();
+        options.record.stamp_nvlink = stamps;
+        if stamps {
+            options.record.tool_name = Some(b"nvJIT API".to_vec());
+            options.record.tool_branch =
+                b"Build system must define TOOLS_VERSION_EXTENDED".to_vec();
+        }
+        options
+    }
+
+    fn compile_options(&self, surroundings: &Surroundings) -> CompileOptions {
+        let mut extra = self.options.xptxas.clone();
+        extra.extend(self.options.verbose.then(|| "-v".to_owned()));
+        CompileOptions {
+            tools: surroundings.tools.clone(),
+            ptxas: PtxasOptions {
+                debug: self.options.debug,
+                extra,
+                max_registers: self.options.max_registers,
+                family: true,
+                ..PtxasOptions::default()
+            },
+            ..CompileOptions::default()
+        }
+    }
+
+    /// Adds an input of a kind, by its number; `None` for a name that is null.
+    pub(crate) fn add(&mut self, kind: i32, data: &[u8], name: Option<&str>) -> ResultCode {
+        if let Some(real) = &mut self.real {
+            return real.add(kind, data, name);
+        }
+        let shown = name.unwrap_or("(null)");
+        if data.is_empty() {
+            return ResultCode::INVALID_INPUT;
+        }
+        let mut kinds = KINDS.iter();
+        let Some((_, known, word)) = kinds.find(|(number, ..)| *number == kind) else {
+            return self.fail(
+                ResultCode::INCORRECT_INPUT_TYPE,
+                &format!("unsupported input type: {shown}"),
+            );
+        };
+        let Some(linker) = &mut self.linker else {
+            let what = format!("ERROR 1: empty elfw when adding cubin{shown}");
+            return self.fail(ResultCode::INTERNAL, &what);
+        };
+        let other_kind =
+            format!("ERROR 1: bad input: does not match type NVJITLINK_INPUT_{word}{shown}");
+        let Some(mut known) = *known else {
+            return self.fail(ResultCode::INCORRECT_INPUT_TYPE, &other_kind);
+        };
+        // An object may be a cubin: NVIDIA's library adds nothing then, without a word.
+        if known == Kind::Object && linker.look(data, Kind::Cubin) != Look::OtherKind {
+            known = Kind::Cubin;
+        }
+        let added = match linker.look(data, known) {
+            Look::OtherKind if known == Kind::Any => {
+                let what = format!("unrecognized input type: {shown}");
+                return self.fail(ResultCode::UNRECOGNIZED_INPUT, &what);
+            }
+            Look::OtherKind => return self.fail(ResultCode::INCORRECT_INPUT_TYPE, &other_kind),
+            Look::OtherTarget if matches!(known, Kind::Cubin | Kind::Any) => {
+                let what = format!("ERROR 4: bad input:{shown}");
+                return self.fail(ResultCode::INVALID_INPUT, &what);
+            }
+            Look::OtherTarget => {
+                let what = format!("ERROR 3: bad input: {shown}");
+                return self.fail(ResultCode::INVALID_INPUT, &what);
+            }
+            Look::SassAlone => {
+                let what = format!(
+                    "Mercury or Capmerc target was requested, but SASS input {shown} was found."
+                );
+                return self.fail(ResultCode::INVALID_INPUT, &what);
+            }
+            Look::Damaged => {
+                let what = format!("ERROR 1: bad input: malformed cubin ELF{shown}");
+                return self.fail(ResultCode::INVALID_INPUT, &what);
+            }
+            Look::LtoIr if !self.options.lto => {
+                let what = "ERROR 1: LTO-IR input cannot be used without LTO enabled (-lto)";
+                return self.fail(ResultCode::LTO_NOT_ENABLED, what);
+            }
+            Look::Ptx if matches!(known, Kind::Ptx | Kind::Any) => match linker.compile_ptx(data) {
+                Ok(compiled) => {
+                    self.info_log
+                        .push_str(&said_by_compiler(&compiled.messages));
+                    linker.push_compiled(compiled, shown.to_owned())
+                }
+                Err(error) => return self.ptx_fails(&error, name),
+            },
+            _ => linker.push(data.to_vec(), known, shown.to_owned()),
+        };
+        match added {
+            Ok(()) => ResultCode::SUCCESS,
+            Err(error) => self.fail(ResultCode::INVALID_INPUT, &error.to_string()),
+        }
+    }
+
+    fn ptx_fails(&mut self, error: &CompileError, name: Option<&str>) -> ResultCode {
+        match error {
+            CompileError::Refused { messages } => {
+                self.error_log.push_str(&said_by_compiler(messages));
+            }
+            error => self.error_log.push_str(&format!(
+                "cuweld: {error}; name ptxas with CUWELD_PTXAS, or give cubins\n"
+            )),
+        }
+        let name = name.map_or(String::new(), |name| format!(" ({name})"));
+        let what = format!("ERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX{name}");
+        self.fail(ResultCode::PTX_COMPILE, &what)
+    }
+
+    /// Adds a file.
+    pub(crate) fn add_file(&mut self, kind: i32, path: &str) -> ResultCode {
+        match fs::read(path) {
+            Ok(bytes) => self.add(kind, &bytes, Some(path)),
+            Err(_) => self.fail(ResultCode::INVALID_INPUT, &format!("no such file: {path}")),
+        }
+    }
+
+    /// Links what was added.
+    pub(crate) fn complete(&mut self) -> ResultCode {
+        if let Some(real) = &self.real {
+            return real.complete();
+        }
+        if self.options.lto {
+            let what = format!(
+                "cuweld: link-time optimisation needs NVIDIA's libnvJitLink: {}",
+                self.lacks_real
+            );
+            return self.fail(ResultCode::NVVM_COMPILE, &what);
+        }
+        let Some(linker) = self.linker.take() else {
+            return ResultCode::INTERNAL;
+        };
+        let until = self.started.elapsed();
+        let start = Instant::now();
+        let (diagnostics, code) = match linker.link() {
+            Ok(linked) => {
+                self.write_down(&linked.to_string());
+                self.cubin = Some(linked.cubin);
+                (linked.diagnostics, ResultCode::SUCCESS)
+            }
+            Err(LinkError::Failed { diagnostics }) => (diagnostics, ResultCode::INTERNAL),
+            Err(LinkError::Cancelled) => (Vec::new(), ResultCode::INTERNAL),
+        };
+        diagnostics.iter().for_each(|finding| self.tell(finding));
+        if code != ResultCode::SUCCESS {
+            let words = match self.toolkit.release >= RENAMED {
+                true => "complete",
+                false => "finish",
+            };
+            self.fail(code, &format!("ERROR 9: {words}"));
+        }
+        if self.options.time {
+            let milliseconds = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+            self.info_log.push_str(&format!(
+                "nvJitLink time until Complete: {:.6}\nnvJitLinkComplete time to finish: {:.6}\n",
+                milliseconds(until),
+                milliseconds(start.elapsed())
+            ));
+        }
+        code
+    }
+
+    /// Writes what is said of the link into a log, as nvlink words it.
+    fn tell(&mut self, finding: &Diagnostic) {
+        let text = finding.text();
+        match finding.severity {
+            Severity::Report => self.info_log.push_str(&text),
+            Severity::Note => self.info_log.push_str(&format!("note    : {text}\n")),
+            Severity::Info => self.info_log.push_str(&format!("info    : {text}\n")),
+            // They are in no log of NVIDIA's library.
+            Severity::Warning => {}
+            Severity::ErrorLine | Severity::Error => {
+                self.error_log.push_str(&format!("error   : {text}\n"));
+            }
+            Severity::Fatal => self.error_log.push_str(&format!("fatal   : {text}\n")),
+        }
+    }
+
+    /// Returns the linked code.
+    pub(crate) fn cubin(&self) -> Result<Vec<u8>, ResultCode> {
+        match &self.real {
+            Some(real) => real.get("nvJitLinkGetLinkedCubinSize", "nvJitLinkGetLinkedCubin"),
+            None => self.cubin.clone().ok_or(ResultCode::INTERNAL),
+        }
+    }
+
+    /// Returns the PTX that link-time optimisation made.
+    pub(crate) fn ptx(&self) -> Result<Vec<u8>, ResultCode> {
+        match &self.real {
+            Some(real) => real.get("nvJitLinkGetLinkedPtxSize", "nvJitLinkGetLinkedPtx"),
+            None => Err(ResultCode::INVALID_INPUT),
+        }
+    }
+
+    /// Returns the LTO-IR of a link with `-r`.
+    pub(crate) fn lto_ir(&self) -> Result<Vec<u8>, ResultCode> {
+        match &self.real {
+            Some(real) => real.get("nvJitLinkGetLinkedLTOIRSize", "nvJitLinkGetLinkedLTOIR"),
+            None => Err(ResultCode::INVALID_INPUT),
+        }
+    }
+
+    /// Returns the error log with a NUL at its end, nothing if it is empty.
+    pub(crate) fn error_log(&self) -> Result<Vec<u8>, ResultCode> {
+        match &self.real {
+            Some(real) => real.get("nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog"),
+            None => Ok(with_nul(&self.error_log)),
+        }
+    }
+
+    /// Returns the info log with a NUL at its end, nothing if it is empty.
+    pub(crate) fn info_log(&self) -> Result<Vec<u8>, ResultCode> {
+        match &self.real {
+            Some(real) => real.get("nvJitLinkGetInfoLogSize", "nvJitLinkGetInfoLog"),
+            None => Ok(with_nul(&self.info_log)),
+        }
+    }
+
+    fn fail(&mut self, code: ResultCode, what: &str) -> ResultCode {
+        self.error_log.push_str(what);
+        self.error_log.push('\n');
+        code
+    }
+
+    /// Writes a line to the file of `CUWELD_JITLINK_LOG`, from which users see that the library is
+    /// in use.
+    fn write_down(&self, what: &str) {
+        let Some(path) = &self.log else { return };
+        let open = |path: &Path| fs::OpenOptions::new().create(true).append(true).open(path);
+        // A log that cannot be written changes no link.
+        let _ = open(path).and_then(|mut file| {
+            writeln!(file, "cuweld libnvJitLink [{}]: {what}", std::process::id())
+        });
+    }
+}
+
+/// The first release that says `complete` where those before say `finish`.
+const RENAMED: cuweld::Release = cuweld::Release {
+    major: 13,
+    minor: 2,
+};
+
+/// Returns what the program ptxas wrote in the form of NVIDIA's library, which has a compiler of its
+/// own: lines that go on are marked, and nothing follows a fatal error.
+fn said_by_compiler(messages: &str) -> String {
+    let is_fatal = messages.contains("; fatal   : ");
+    let lines = messages.lines().filter(|line| {
+        let is_end = *line == "ptxas fatal   : Ptx assembly aborted due to errors";
+        !(is_fatal && is_end)
+    });
+    let marked = lines.map(|line| match line.starts_with("    ") {
+        true => format!("ptxas         . {line}\n"),
+        false => format!("{line}\n"),
+    });
+    marked.collect()
+}
+
+fn with_nul(log: &str) -> Vec<u8> {
+    match log {
+        "" => Vec::new(),
+        log => [log.as_bytes(), b"\0"].concat(),
+    }
+}
