@@ -269,7 +269,12 @@ impl Session {
                 true => "complete",
                 false => "finish",
             };
-            self.fail(code, &format!("ERROR 9: {words}"));
+            let is_fatal = |finding: &Diagnostic| finding.severity == Severity::Fatal;
+            let number = match diagnostics.iter().any(is_fatal) {
+                true => 1,
+                false => 9,
+            };
+            self.fail(code, &format!("ERROR {number}: {words}"));
         }
         if self.options.time {
             let milliseconds = |time: std::time::Duration| time.as_secs_f64() * 1e3;
@@ -289,8 +294,7 @@ impl Session {
             Severity::Report => self.info_log.push_str(&text),
             Severity::Note => self.info_log.push_str(&format!("note    : {text}\n")),
             Severity::Info => self.info_log.push_str(&format!("info    : {text}\n")),
-            // They are in no log of NVIDIA's library.
-            Severity::Warning => {}
+            Severity::Warning => self.info_log.push_str(&format!("warning : {text}\n")),
             Severity::ErrorLine | Severity::Error => {
                 self.error_log.push_str(&format!("error   : {text}\n"));
             }

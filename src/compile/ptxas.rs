@@ -220,6 +220,7 @@ mod tests {
             stack_protector: Some(false),
             split_compile: Some(2),
             fast_compile: Some("max".to_owned()),
+            family: false,
         };
         let expected = "-O1 -v -dlcm=ca -maxrregcount 32 -device-stack-protector false -split-compile 2 -Ofc max -g";
         assert_eq!(link_options(&options).join(" "), expected);

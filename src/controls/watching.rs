@@ -24,7 +24,9 @@ pub struct Watching {
 /// A function that is called before every pass, with its name, its number from 1 and their number;
 /// `Break` ends the link.
 #[derive(Clone)]
-pub struct Progress(Arc<dyn Fn(&str, usize, usize) -> ControlFlow<()> + Send + Sync>);
+pub struct Progress(Arc<Told>);
+
+type Told = dyn Fn(&str, usize, usize) -> ControlFlow<()> + Send + Sync;
 
 impl Progress {
     /// Takes the function.

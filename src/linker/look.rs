@@ -20,6 +20,10 @@ use crate::input::PtxImage;
 use crate::input::arena::Told;
 use crate::input::discover::discover;
 use crate::input::identify::FileKind;
+use crate::input::identify::elf_kind;
+
+/// `ELFCLASS64`.
+const ELFCLASS64: u8 = 2;
 
 /// What an input holds for the target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +60,9 @@ impl Linker {
     /// Looks at the header of a cubin: whether the parts of an object fit decides the link.
     fn look_at_cubin(&self, bytes: &[u8]) -> Look {
         let toolkit = self.toolkit.unwrap_or_default();
+        if elf_kind(bytes).is_some_and(|kind| kind.class != ELFCLASS64) {
+            return Look::OtherTarget;
+        }
         let Ok(headers) = validate_structure(bytes) else {
             return Look::Damaged;
         };
@@ -118,6 +125,8 @@ impl Linker {
         }
         match found(true) {
             Ok(inputs) if has(&inputs, |image| matches!(image, Image::Nvvm(_))) => Look::LtoIr,
+            // A host object without device code has none for another target either.
+            Ok(inputs) if inputs.is_empty() => Look::Fits,
             _ => Look::OtherTarget,
         }
     }

@@ -21,7 +21,9 @@ usage: cargo xtask TASK [ARGUMENTS]
     ci                          what every change has to pass: format, lints, documentation, tests, the static program
     bless links [WORD...]       inputs and expectations of link cases, by NVIDIA's tools (tests/tools/bless has more options)
     bless passes [WORD]         what pass cases expect: read the difference before you commit it
+    bless jitlink               what NVIDIA's libnvJitLink answers to the probes of nvjitlink/tests
     bless docs                  generated pages, the texts of `cuweld inspect`, counts of allocations
+    jitlink                     target/release/libnvJitLink.so.13, to be loaded in place of NVIDIA's
     bench [ARGUMENTS]           the benchmark with target/release/cuweld (docs/contributing/benchmarks.md)
     oracle [--nvshmem]          installs NVIDIA's tools and prints lines for the shell: eval \"$(cargo xtask oracle)\"
     conformance SEEDS           the conformance engine: 0..20000, or 57,300..320
@@ -56,6 +58,10 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             let filter = format!("passes::{}", word.concat());
             bless(&["--test", "cases", &filter])
         }
+        ["bless", "jitlink"] => {
+            let words = ["test", "-p", "cuweld-nvjitlink", "--test", "interface"];
+            run(with_oracle(&words).env("BLESS", "1"))
+        }
         ["bless", "docs"] => {
             bless(&["-p", "cuweld", "--lib", "passes_doc"])?;
             bless(&["-p", "cuweld", "--test", "it", "support"])?;
@@ -63,6 +69,7 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             bless(&["-p", "cuweld", "--test", "it", "inspect"])?;
             bless(&["-p", "cuweld-benches", "--test", "allocations"])
         }
+        ["jitlink"] => jitlink(),
         ["bench", words @ ..] => {
             run(cargo(&["build", "--release", "--bin", "cuweld"]))?;
             let bench = ["run", "--release", "-p", "cuweld-benches", "--"];
@@ -94,6 +101,18 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
         ["toolkit", "add", version, seeds] => toolkit::add(version, Some(seeds)),
         _ => Err(USAGE.into()),
     }
+}
+
+/// Makes the shared library with the interface of libnvJitLink.
+fn jitlink() -> Result<(), Box<dyn Error>> {
+    run(cargo(&["build", "--release", "-p", "cuweld-nvjitlink"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let release = tools::root().join(target).join("release");
+    let (archive, library) = ("libcuweld_nvjitlink.a", "libnvJitLink.so.13");
+    let files = [archive, library].map(|name| release.join(name));
+    run(program("nvjitlink/make-shared").args(&files))?;
+    println!("{}", files[1].display());
+    Ok(())
 }
 
 /// Runs tests that write their expectations anew.

@@ -188,6 +188,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 output_name: r.bytes_of_text(),
                 stamp_nvlink: r.coin(),
                 tool_name: r.coin().then(|| r.bytes_of_text()),
+                tool_branch: r.bytes_of_text(),
             },
             reports: Reports {
                 suppress_stack_size_warning: r.coin(),

@@ -1,0 +1,76 @@
+//! A C program that is linked with the library, and the names that it exports.
+
+use std::fs;
+use std::process::Command;
+
+use super::library::Interface;
+use super::library::here;
+use super::library::shared;
+
+/// The functions of a set.
+const SET: [&str; 15] = [
+    "Create",
+    "Destroy",
+    "AddData",
+    "AddFile",
+    "Complete",
+    "GetLinkedCubinSize",
+    "GetLinkedCubin",
+    "GetLinkedPtxSize",
+    "GetLinkedPtx",
+    "GetLinkedLTOIRSize",
+    "GetLinkedLTOIR",
+    "GetErrorLogSize",
+    "GetErrorLog",
+    "GetInfoLogSize",
+    "GetInfoLog",
+];
+
+#[test]
+fn all_sets_are_there() {
+    let interface = Interface::load(shared());
+    for name in SET {
+        assert!(interface.has(&format!("nvJitLink{name}")), "{name}");
+        for minor in 0..=5 {
+            let name = format!("__nvJitLink{name}_13_{minor}");
+            assert!(interface.has(&name), "{name}");
+        }
+    }
+    assert!(interface.has("nvJitLinkVersion") && interface.has("__nvJitLinkAPI"));
+    assert!(!interface.has("rust_eh_personality"));
+    assert_eq!(interface.version().0, 13);
+}
+
+/// A program asks for names of a version node, without which the system's loader ends it.
+#[test]
+fn a_c_program_links_two_cubins() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("client");
+    let compiled = Command::new("cc")
+        .arg(here("tests/client.c"))
+        .arg(shared())
+        .arg("-o")
+        .arg(&program)
+        .status()
+        .unwrap();
+    assert!(compiled.success());
+    let node = Command::new("readelf").arg("-V").arg(&program).output();
+    let node = String::from_utf8_lossy(&node.unwrap().stdout).into_owned();
+    assert!(node.contains("Name: libnvJitLink.so.13"), "{node}");
+    let log = folder.path().join("log");
+    let ran = Command::new(&program)
+        .current_dir(here("tests/inputs"))
+        .env("LD_LIBRARY_PATH", shared().parent().unwrap())
+        .env("CUWELD_JITLINK_LOG", &log)
+        .env("CUWELD_STAMP", "nvjitlink")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(
+        (said.as_str(), ran.status.code()),
+        ("complete 0, 6760 bytes, undefined 6\n", Some(0))
+    );
+    let log = fs::read_to_string(log).unwrap();
+    assert!(log.contains("create -arch=sm_90"), "{log}");
+    assert!(log.contains("2 inputs of"), "{log}");
+}

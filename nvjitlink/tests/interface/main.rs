@@ -1,0 +1,7 @@
+//! The interface as programs use it: the shared library, made of the static one, against what
+//! NVIDIA's library 13.0.88 answers.
+#![allow(unsafe_code, reason = "a client of a C interface")]
+
+mod c_client;
+mod library;
+mod probes;
