@@ -252,7 +252,7 @@ impl Session {
         let Some(linker) = self.linker.take() else {
             return ResultCode::INTERNAL;
         };
-        let until = self.started.elapsed();
+        self.tell_time("nvJitLink time until Complete", self.started);
         let start = Instant::now();
         let (diagnostics, code) = match linker.link() {
             Ok(linked) => {
@@ -276,15 +276,16 @@ impl Session {
             };
             self.fail(code, &format!("ERROR {number}: {words}"));
         }
-        if self.options.time {
-            let milliseconds = |time: std::time::Duration| time.as_secs_f64() * 1e3;
-            self.info_log.push_str(&format!(
-                "nvJitLink time until Complete: {:.6}\nnvJitLinkComplete time to finish: {:.6}\n",
-                milliseconds(until),
-                milliseconds(start.elapsed())
-            ));
-        }
+        self.tell_time("nvJitLinkComplete time to finish", start);
         code
+    }
+
+    /// Writes the milliseconds since a time into the info log, if they were asked for.
+    fn tell_time(&mut self, what: &str, since: Instant) {
+        if self.options.time {
+            let milliseconds = since.elapsed().as_secs_f64() * 1e3;
+            self.info_log.push_str(&format!("{what}: {milliseconds:.6}\n"));
+        }
     }
 
     /// Writes what is said of the link into a log, as nvlink words it.
