@@ -81,6 +81,7 @@ super::behaviours! {
     /// one, without those that are discarded and without bytes that have no name.
     VARIABLES_LAID_OUT_AGAIN = "variables-laid-out-again", shown by [
         "constants-laid-out-again",
+        "constants-laid-out-again-bytes",
         "too-much-constant-data-by-variables",
     ];
     /// While every kernel's bank of compiler constants fits into 64 KiB nothing is merged. If one

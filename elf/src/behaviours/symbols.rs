@@ -130,6 +130,7 @@ super::behaviours! {
     /// and all other global ones after them, also if a strong definition prevails.
     WEAK_BEFORE_GLOBAL = "weak-before-global" until (13, 4), shown by [
         "toolkit-13-symbol-order",
+        "toolkit-13-constants-laid-out-again",
         "weak-templates",
         "weak-against-strong",
     ];

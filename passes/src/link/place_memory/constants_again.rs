@@ -3,10 +3,12 @@
 //! Where the objects' constants together are too large, nvlink lays them out again in executables,
 //! one by one: variables that lose and bytes without a name are left out. They come by alignment,
 //! largest first, then by size, smallest first, with nvlink's list sort, from the order of the
-//! output's symbols. The alignment of a variable whose first symbol is strong is its size, at most
-//! 8, and 1 of all others; but each lies at a multiple of its size, at most 8.
+//! output's symbols. The alignment of a variable among the global ones is its size, at most 8; those
+//! among the local ones, where weak ones are before CUDA 13.4 [weak-before-global], have none and come
+//! last. But each lies at a multiple of its size, at most 8.
 
 use super::list_sort::list_sort;
+use cuweld_elf::behaviours::symbols;
 use cuweld_elf::known_symbols;
 use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkSymbolId;
@@ -34,6 +36,7 @@ struct Variable {
     section: SectionId,
     start: u64,
     size: u64,
+    /// 0 for none.
     align: u64,
 }
 
@@ -84,6 +87,7 @@ fn next(end: u64, size: u64) -> u64 {
 
 /// Returns the constant variables that are linked, in the order of the output's symbols.
 fn variables(module: &Module<'_>) -> Vec<Variable> {
+    let weak_is_local = module.toolkit.has(&symbols::WEAK_BEFORE_GLOBAL);
     let (mut local, mut global) = (Vec::new(), Vec::new());
     for (id, link) in module.link_symbols.iter() {
         let Some(definition) = link.definition else {
@@ -98,17 +102,21 @@ fn variables(module: &Module<'_>) -> Vec<Variable> {
             continue;
         }
         let first = &module.symbols[link.first];
-        let is_global = !link.internal && (first.bind == Binding::GLOBAL || first.is_undefined());
+        let is_global = !link.internal
+            && match first.bind {
+                Binding::GLOBAL => true,
+                Binding::WEAK => !weak_is_local || first.is_undefined(),
+                _ => first.is_undefined(),
+            };
         let list = if is_global { &mut global } else { &mut local };
         list.push(Variable {
             link: id,
             section,
             start: symbol.value,
             size: symbol.size,
-            align: if is_global {
-                symbol.size.clamp(1, LARGEST)
-            } else {
-                1
+            align: match is_global {
+                true => symbol.size.clamp(1, LARGEST),
+                false => 0,
             },
         });
     }
@@ -119,7 +127,7 @@ fn variables(module: &Module<'_>) -> Vec<Variable> {
 /// Returns the alignment in bytes of constants that are laid out again.
 pub fn section_align(module: &Module<'_>) -> u64 {
     let aligns = variables(module).into_iter().map(|variable| variable.align);
-    aligns.max().unwrap_or(1)
+    aligns.max().unwrap_or(1).max(1)
 }
 
 /// Returns a property of the link for which it is not known how its constants are laid out again,
