@@ -284,7 +284,8 @@ impl Session {
     fn tell_time(&mut self, what: &str, since: Instant) {
         if self.options.time {
             let milliseconds = since.elapsed().as_secs_f64() * 1e3;
-            self.info_log.push_str(&format!("{what}: {milliseconds:.6}\n"));
+            self.info_log
+                .push_str(&format!("{what}: {milliseconds:.6}\n"));
         }
     }
 

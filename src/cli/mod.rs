@@ -19,6 +19,7 @@ mod explain;
 mod finalize;
 mod finalizer_args;
 mod inspect;
+mod jitlink;
 mod log;
 mod module_args;
 mod native;

@@ -27,6 +27,7 @@ use super::explain::ExplainArgs;
 use super::finalize::FinalizeArgs;
 use super::finalizer_args::FinalizerArgs;
 use super::inspect::InspectArgs;
+use super::jitlink::JitlinkArgs;
 use super::module_args::is_text_path;
 use super::nvlink::environment::Surroundings;
 use super::opt::OptArgs;
@@ -84,6 +85,8 @@ enum Command {
     },
     /// Make a CUDA toolkit that links with cuweld, for nvcc, CMake and clang.
     Toolkit(ToolkitArgs),
+    /// Programs that load libnvJitLink load cuweld's
+    Jitlink(JitlinkArgs),
     /// Print the nvlink-compatible command line's manual page, or its completion for a shell.
     Document {
         /// Which one.
@@ -182,6 +185,7 @@ pub fn run(
             Ok(0)
         }
         Command::Toolkit(args) => super::toolkit::run(&args, stdout, stderr),
+        Command::Jitlink(args) => super::jitlink::run(&args, stdout, stderr),
         Command::Reduce(args) => super::reduce::run(&args, stdout, stderr),
         Command::Replay(args) => super::replay::run(&args, stdout, stderr),
         Command::Passes(args) => super::passes::run(&args, program.register, stdout, stderr),

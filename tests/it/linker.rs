@@ -1,0 +1,147 @@
+//! The builder of links for programs: bytes in, bytes out.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use cuweld::AddError;
+use cuweld::Kind;
+use cuweld::Limits;
+use cuweld::LinkError;
+use cuweld::Linker;
+use cuweld::Look;
+use cuweld::Target;
+use cuweld::Toolkit;
+use cuweld::diagnostics::Severity;
+
+fn example(name: &str) -> Vec<u8> {
+    std::fs::read(format!("examples/rdc/{name}")).unwrap()
+}
+
+fn linker() -> Linker {
+    Linker::new(Target::parse("sm_90").unwrap())
+}
+
+fn both() -> Linker {
+    linker()
+        .add(example("a.o"), Kind::Object, "a.o")
+        .and_then(|linker| linker.add(example("b.o"), Kind::Any, "b.o"))
+        .unwrap()
+}
+
+#[test]
+fn links_can_be_handed_to_other_threads() {
+    fn is_send<T: Send>(_: &T) {}
+    let linker = both();
+    is_send(&linker);
+    let here = linker.clone().link().unwrap();
+    let there = std::thread::spawn(move || linker.jobs(2).link().unwrap());
+    let there = there.join().unwrap();
+    assert!(here.cubin == there.cubin);
+    assert_eq!(here.statistics.inputs, 2);
+    let bytes = example("a.o").len() + example("b.o").len();
+    assert_eq!(here.statistics.input_bytes, bytes as u64);
+    assert_eq!(here.statistics.output_bytes, here.cubin.len() as u64);
+}
+
+#[test]
+fn names_are_for_messages_alone() {
+    // Neither an extension nor the runtime's name nor a name that comes twice decides anything.
+    let linked = |names: [&str; 2]| {
+        let linker = linker().add(example("a.o"), Kind::Object, names[0]);
+        let linker = linker.unwrap().add(example("b.o"), Kind::Object, names[1]);
+        linker.unwrap().link().unwrap().cubin
+    };
+    let expected = both().link().unwrap().cubin;
+    for names in [["", ""], ["x", "x"], ["libcudadevrt.a", "a.ptx"]] {
+        assert!(linked(names) == expected, "{names:?}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let alone = linker().add(example("a.o"), Kind::Object, "a.o").unwrap();
+    let error = alone.link().unwrap_err();
+    assert!(error.to_string().starts_with("Undefined reference to"));
+    let LinkError::Failed { diagnostics } = error else {
+        panic!("{error}");
+    };
+    assert!(diagnostics.iter().any(|finding| {
+        finding.severity == Severity::Error && finding.message.contains("in 'a.o'")
+    }));
+}
+
+#[test]
+fn bytes_of_another_kind_are_refused() {
+    for kind in [
+        Kind::Cubin,
+        Kind::Fatbin,
+        Kind::Ptx,
+        Kind::LtoIr,
+        Kind::Library,
+    ] {
+        let name = "a.o".to_owned();
+        let added = linker().add(example("a.o"), kind, "a.o");
+        assert_eq!(added.unwrap_err(), AddError::Kind { name, kind });
+    }
+    let text = linker().add(*b"no code of any kind", Kind::Any, "text");
+    let text = text.unwrap_err().to_string();
+    assert_eq!(text, "'text' is not anything that is linked");
+}
+
+#[test]
+fn inputs_are_looked_at_before_they_are_added() {
+    let object = example("a.o");
+    assert_eq!(linker().look(&object, Kind::Object), Look::Fits);
+    assert_eq!(linker().look(&object, Kind::Cubin), Look::OtherKind);
+    let other = Linker::new(Target::parse("sm_75").unwrap());
+    assert_eq!(other.look(&object, Kind::Any), Look::OtherTarget);
+    let ptx = b".version 8.0\n.target sm_90\n";
+    assert_eq!(linker().look(ptx, Kind::Any), Look::Ptx);
+}
+
+#[test]
+fn limits_end_a_link() {
+    let size = example("a.o").len() as u64;
+    let added = linker()
+        .input_limit(size)
+        .add(example("a.o"), Kind::Any, "a.o")
+        .unwrap()
+        .add(example("b.o"), Kind::Any, "b.o");
+    let (name, limit) = ("b.o".to_owned(), size);
+    assert_eq!(added.unwrap_err(), AddError::Limit { name, limit });
+    let limits = Limits::parse(["output=100"]).unwrap();
+    let error = both().limits(limits).link().unwrap_err();
+    assert!(error.to_string().contains("the limit 'output'"), "{error}");
+}
+
+#[test]
+fn progress_is_told_and_may_cancel() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&seen);
+    let linked = both().progress(move |pass, number, of| {
+        told.lock().unwrap().push((pass.to_owned(), number, of));
+        ControlFlow::Continue(())
+    });
+    let linked = linked.link().unwrap();
+    assert!(linked.cubin == both().link().unwrap().cubin);
+    let seen = seen.lock().unwrap();
+    let numbers: Vec<usize> = seen.iter().map(|(_, number, _)| *number).collect();
+    assert!(numbers.is_sorted() && seen.iter().all(|(_, number, of)| number <= of));
+    assert!(seen.iter().any(|(pass, ..)| pass == "symbol-resolve"));
+    let cancelled = both().progress(|pass, _, _| match pass {
+        "symbol-resolve" => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    let error = cancelled.link().unwrap_err();
+    assert!(matches!(error, LinkError::Cancelled), "{error}");
+}
+
+#[test]
+fn pipelines_and_toolkits_are_chosen() {
+    let toolkit = Toolkit::by_version("13.5").unwrap();
+    let newer = both().toolkit(toolkit).link().unwrap();
+    assert!(newer.cubin != both().link().unwrap().cubin);
+    let wrong = both().pipeline("no-such-pass").link().unwrap_err();
+    assert!(wrong.to_string().contains("no-such-pass"), "{wrong}");
+}
