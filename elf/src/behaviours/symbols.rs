@@ -126,6 +126,11 @@ super::behaviours! {
         "select-objects-needed-member",
         "select-objects-system-library",
     ];
+    /// What is undefined and was referred to weakly first is no error.
+    WEAK_MAY_BE_UNDEFINED = "weak-may-be-undefined" until (13, 4), shown by [
+        "weak-undefined-function",
+        "toolkit-13-weak-undefined",
+    ];
     /// A name whose first symbol is weak stands among the local symbols, in the order of creation,
     /// and all other global ones after them, also if a strong definition prevails.
     WEAK_BEFORE_GLOBAL = "weak-before-global" until (13, 4), shown by [

@@ -32,7 +32,8 @@ use crate::pass::Required;
 fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     let name = symbol.name;
     match symbol.ty {
-        _ if symbol.bind != Binding::GLOBAL => false,
+        _ if symbol.bind == Binding::LOCAL => false,
+        _ if symbol.bind == Binding::WEAK && weak_may_be_undefined(module) => false,
         SymbolType::FUNC => !module.toolkit.is_system_function(name),
         SymbolType::OBJECT | SymbolType::CUDA_OBJECT => {
             let allowed = module.options.allow_undefined_globals;
@@ -44,6 +45,13 @@ fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns `true` if what is only weakly referred to need not be defined.
+fn weak_may_be_undefined(module: &Module<'_>) -> bool {
+    module
+        .toolkit
+        .has(&behaviours::symbols::WEAK_MAY_BE_UNDEFINED)
 }
 
 /// The `check-undefined` pass.
