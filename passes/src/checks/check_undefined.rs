@@ -47,7 +47,7 @@ fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
     }
 }
 
-/// Returns `true` if what is only weakly referred to need not be defined.
+/// Returns `true` if what is only weakly referred to need not be defined [weak-may-be-undefined].
 fn weak_may_be_undefined(module: &Module<'_>) -> bool {
     module
         .toolkit
