@@ -49,9 +49,16 @@ pub(crate) fn find(handle: Handle) -> Option<Shared> {
 
 /// Closes the link with a handle. Returns `false` if there is none.
 pub(crate) fn close(handle: Handle) -> bool {
-    let closed = locked(&OPEN)
-        .sessions
-        .as_mut()
-        .and_then(|sessions| sessions.remove(&handle));
+    let mut table = locked(&OPEN);
+    let Some(sessions) = &mut table.sessions else {
+        return false;
+    };
+    let closed = sessions.remove(&handle);
+    if sessions.is_empty() {
+        // The library may be unloaded now.
+        table.sessions = None;
+    }
+    // A long link ends without the table.
+    drop(table);
     closed.is_some()
 }

@@ -74,3 +74,24 @@ fn a_c_program_links_two_cubins() {
     assert!(log.contains("create -arch=sm_90"), "{log}");
     assert!(log.contains("2 inputs of"), "{log}");
 }
+
+#[test]
+fn links_of_many_threads_are_equal() {
+    let interface = Interface::load(shared());
+    let read = |name: &str| fs::read(here("tests/inputs").join(name)).unwrap();
+    let (a, b) = (read("a.90.cubin"), read("b.90.cubin"));
+    let link = || {
+        let (mut link, created) = interface.create(&["-arch=sm_90"]);
+        let added = [(&a, "a"), (&b, "b")].map(|(it, name)| link.add(1, Some(it), Some(name)));
+        assert_eq!((created, added, link.complete()), (0, [0, 0], 0));
+        let cubin = link.get("LinkedCubin").unwrap();
+        assert_eq!(link.destroy(), 0);
+        cubin
+    };
+    let expected = link();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..50).for_each(|_| assert!(link() == expected)));
+        }
+    });
+}

@@ -3,5 +3,8 @@
 #![allow(unsafe_code, reason = "a client of a C interface")]
 
 mod c_client;
+mod cases;
+mod child;
+mod clients;
 mod library;
 mod probes;

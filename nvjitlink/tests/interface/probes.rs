@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::Command;
 
 use sha2::Digest;
 use sha2::Sha256;
 
+use super::child::ask;
 use super::library::Interface;
 use super::library::here;
 use super::library::nvidias;
@@ -23,7 +22,7 @@ use super::library::shared;
 
 /// A link of the list.
 #[derive(Default)]
-struct Probe {
+pub struct Probe {
     options: Vec<String>,
     /// The words after `add` or `file`.
     adds: Vec<(bool, String)>,
@@ -39,7 +38,7 @@ impl Probe {
     }
 }
 
-fn probes() -> BTreeMap<String, Probe> {
+pub fn all() -> BTreeMap<String, Probe> {
     let text = fs::read_to_string(here("tests/probes.txt")).unwrap();
     let mut probes: Vec<(String, Probe)> = Vec::new();
     for line in text.lines() {
@@ -114,7 +113,7 @@ fn data(word: &str) -> Option<Vec<u8>> {
 }
 
 /// Does what a probe says. Times are left out.
-fn answer(interface: &Interface, probe: &Probe) -> String {
+pub fn answer(interface: &Interface, probe: &Probe) -> String {
     let options: Vec<&str> = probe.options.iter().map(String::as_str).collect();
     let (mut link, created) = interface.create(&options);
     let mut said = format!("create {created}");
@@ -169,52 +168,17 @@ fn answer(interface: &Interface, probe: &Probe) -> String {
     said
 }
 
-/// The name of a probe, in the process that runs it, and the library.
-const PROBE: &str = "NVJITLINK_PROBE";
-const LIBRARY: &str = "NVJITLINK_LIBRARY";
-
-/// What the answer stands after, in what the process prints.
-const SAID: &str = "answer: ";
-
-/// Does nothing in the test run itself.
-#[test]
-fn child() {
-    let (Ok(name), Some(library)) = (std::env::var(PROBE), std::env::var_os(LIBRARY)) else {
-        return;
-    };
-    let interface = Interface::load(Path::new(&library));
-    let said = answer(&interface, &probes()[&name]);
-    writeln!(std::io::stdout(), "\n{SAID}{said}").unwrap();
-}
-
-/// Runs a probe with a library in a process of its own.
-fn ask(name: &str, library: &Path) -> String {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "probes::child", "--nocapture"])
-        .current_dir(here(""))
-        .env(PROBE, name)
-        .env(LIBRARY, library)
-        .env("CUWELD_TOOLKIT", "13.0.88")
-        .env("CUWELD_STAMP", "nvjitlink")
-        .env_remove("CUDA_HOME");
-    if let Some(real) = nvidias() {
-        command.env("CUWELD_NVJITLINK", real);
-    }
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let said = text.lines().find_map(|line| line.strip_prefix(SAID));
-    said.map_or_else(|| "the process dies".to_owned(), str::to_owned)
-}
+/// The toolkit whose library is probed.
+const TOOLKIT: &str = "13.0.88";
 
 #[test]
 fn each_link_is_answered_as_nvidias_library_does() {
     let expected_file = "tests/probes.expected";
     let has_tools = nvidias().is_some_and(|file| file.is_file());
     let asked: Vec<(String, String)> = match nvidias().filter(|_| has_tools) {
-        Some(library) => probes()
+        Some(library) => all()
             .keys()
-            .map(|name| (name.clone(), ask(name, &library)))
+            .map(|name| (name.clone(), ask("probe", name, &library, TOOLKIT)))
             .collect(),
         None => Vec::new(),
     };
@@ -232,11 +196,11 @@ fn each_link_is_answered_as_nvidias_library_does() {
             wrong.push(format!("NVIDIA's library, {name}: {said}"));
         }
     }
-    for (name, probe) in probes() {
+    for (name, probe) in all() {
         if probe.compiles() && !has_tools {
             continue;
         }
-        let said = ask(&name, shared());
+        let said = ask("probe", &name, shared(), TOOLKIT);
         let theirs = expected
             .get(&name)
             .unwrap_or_else(|| panic!("no answer to {name}"));
