@@ -17,7 +17,7 @@ use jobserver::FromEnvErrorKind;
 const MOST_THREADS: usize = 8;
 
 /// Threads that a link starts at most: each takes memory, and none is of use beyond the processors.
-const MOST_ASKED: usize = 256;
+pub const MOST_ASKED: usize = 256;
 
 /// Returns the threads for a link: as many as were asked for, from 1 to 256; else the number that
 /// make's jobserver and the machine allow.

@@ -18,6 +18,7 @@ use cuweld_elf::Target;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
+use cuweld_passes::threads::Threads;
 use thiserror::Error;
 
 pub use self::kind::Kind;
@@ -178,7 +179,8 @@ impl Linker {
         self
     }
 
-    /// Divides the work among so many threads at most, the caller's among them.
+    /// Divides the work among so many threads at most, which end with the link. One is the caller's;
+    /// several work while the caller's waits.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs;
         self
@@ -292,7 +294,8 @@ impl Linker {
             options: self.options.clone(),
             // Nobody says what the host refers to.
             ignore_host_info: true,
-            threads: jobs::threads(Some(self.jobs)),
+            // The caller's thread may belong to a thread pool, or come to.
+            threads: Threads::beside_caller(self.jobs.min(jobs::MOST_ASKED)),
             ..Request::new(discover, &self.controls)
         };
         let (mut text, mut diagnostics) = (Vec::new(), Vec::new());

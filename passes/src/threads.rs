@@ -73,23 +73,38 @@ impl fmt::Debug for Threads {
 
 impl Threads {
     /// Starts threads when they are needed first: as many as `allow` says then, the caller's among
-    /// them, with what is to be kept as long as they run.
+    /// them, with what is to be kept as long as they run. The caller's thread stays one of them: no
+    /// other thread pool can have it later.
     pub fn new<P: Send + Sync + 'static>(
         allow: impl FnOnce() -> (usize, P) + Send + 'static,
     ) -> Self {
-        let start = move || {
+        Self::started_by(move || {
             let (count, permit) = allow();
             let builder = || ThreadPoolBuilder::new().num_threads(count);
             if count < 2 {
                 return None;
             }
-            // The caller's thread works, too; a thread can be in one pool.
+            // A thread can be in one pool.
             let pool = builder().use_current_thread().build();
             Some(Started {
                 pool: pool.or_else(|_| builder().build()).ok()?,
                 _permit: Box::new(permit),
             })
-        };
+        })
+    }
+
+    /// Starts so many threads when they are needed first, while the caller's waits.
+    pub fn beside_caller(count: usize) -> Self {
+        Self::started_by(move || {
+            let pool = (count > 1).then(|| ThreadPoolBuilder::new().num_threads(count).build())?;
+            Some(Started {
+                pool: pool.ok()?,
+                _permit: Box::new(()),
+            })
+        })
+    }
+
+    fn started_by(start: impl FnOnce() -> Option<Started> + Send + 'static) -> Self {
         Threads {
             started: Some(Arc::new(LazyLock::new(Box::new(start)))),
         }
@@ -229,8 +244,10 @@ mod tests {
     #[test]
     fn results_are_in_order_whatever_the_number() {
         let items: Vec<usize> = (0..100_000).collect();
-        for count in [0, 1, 2, 7] {
-            let threads = Threads::new(move || (count, ()));
+        for (count, threads) in [0, 1, 2, 7].into_iter().flat_map(|count| {
+            let with_caller = Threads::new(move || (count, ()));
+            [with_caller, Threads::beside_caller(count)].map(|threads| (count, threads))
+        }) {
             for work in [Work::Rows(1), Work::Rows(items.len())] {
                 assert_eq!(threads.map(work, &items, |item| 2 * item)[99_999], 199_998);
                 let parts = threads.map_chunks(work, &items, <[usize]>::to_vec);

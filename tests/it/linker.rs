@@ -45,6 +45,28 @@ fn links_can_be_handed_to_other_threads() {
 }
 
 #[test]
+fn the_callers_thread_stays_free() {
+    let names = (0..200).map(|number| format!("{number}.o"));
+    let many = || {
+        let mut linker = linker().jobs(3);
+        for name in names.clone() {
+            // Objects that were linked before are no second definition.
+            let input = if name == "0.o" { "a.o" } else { "b.o" };
+            linker.push(example(input), Kind::Object, name).unwrap();
+        }
+        linker
+            .link()
+            .map(|linked| linked.cubin)
+            .map_err(|error| error.to_string())
+    };
+    assert!(many() == many());
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .use_current_thread();
+    assert!(pool.build().is_ok());
+}
+
+#[test]
 fn names_are_for_messages_alone() {
     // Neither an extension nor the runtime's name nor a name that comes twice decides anything.
     let linked = |names: [&str; 2]| {
