@@ -46,6 +46,11 @@ pub fn place(
     let mut own_aligns = vec![None; module.functions.len()];
     let mut has_unaligned = false;
     let first_definitions = OnceCell::new();
+    // What was dynamic shared memory first has its place, as that which no kernel reaches.
+    let unreached = match module.shows_dynamic_shared() {
+        true => align_up(null_size(module), DYNAMIC_ALIGN),
+        false => 0,
+    };
     for (link, variable, owner) in variables(module) {
         let Some(definition) = module.link_symbols[link].definition else {
             continue;
@@ -59,6 +64,7 @@ pub fn place(
                 let known = first_definitions.get_or_init(|| module.first_definitions());
                 module.symbols[*known.get(&link).unwrap_or(&definition)].value
             }
+            false if module.began_dynamic(link) => first.value.max(unreached),
             false => first.value,
         };
         has_unaligned |= variable.size != 0 && module.symbols[definition].value == 0;
