@@ -101,7 +101,7 @@ pub enum AddError {
 /// Why there is no output.
 #[derive(Clone, Debug, Error)]
 pub enum LinkError {
-    /// The link failed; the last finding that is an error says why.
+    /// The link failed; the first finding that is an error says why.
     #[error("{}", first_error(.diagnostics))]
     Failed {
         /// What there is to say of the link.

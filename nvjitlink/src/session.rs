@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use cuweld::CompileError;
 use cuweld::CompileOptions;
+use cuweld::Compiled;
 use cuweld::Kind;
 use cuweld::LinkError;
 use cuweld::LinkOptions;
@@ -39,7 +40,8 @@ const KINDS: [(i32, Option<Kind>, &str); 8] = [
 /// A link from `nvJitLinkCreate` to `nvJitLinkDestroy`.
 pub(crate) struct Session {
     options: Options,
-    toolkit: &'static Toolkit,
+    /// The toolkit whose library it stands in for, if that does not depend on the inputs.
+    toolkit: Option<&'static Toolkit>,
     /// What is linked; `None` if the options were refused, and once it is linked.
     linker: Option<Linker>,
     /// NVIDIA's library, which does all of a link with `-lto`.
@@ -63,10 +65,9 @@ impl Session {
     ) -> (Session, ResultCode) {
         let of_set = minor.and_then(|minor| Toolkit::by_version(&format!("13.{minor}")));
         let chosen = surroundings.toolkit.or(of_set);
-        let toolkit = chosen.unwrap_or(Toolkit::DEFAULT);
         let mut session = Session {
             options: Options::default(),
-            toolkit,
+            toolkit: chosen,
             linker: None,
             real: None,
             lacks_real: String::new(),
@@ -201,8 +202,9 @@ impl Session {
             }
             Look::Ptx if matches!(known, Kind::Ptx | Kind::Any) => match linker.compile_ptx(data) {
                 Ok(compiled) => {
-                    self.info_log
-                        .push_str(&said_by_compiler(&compiled.messages));
+                    let said = said_by_compiler(&compiled.messages);
+                    let other = other_release(self.toolkit, &compiled);
+                    self.info_log.extend([said, other]);
                     linker.push_compiled(compiled, shown.to_owned())
                 }
                 Err(error) => return self.ptx_fails(&error, name),
@@ -265,7 +267,8 @@ impl Session {
         };
         diagnostics.iter().for_each(|finding| self.tell(finding));
         if code != ResultCode::SUCCESS {
-            let words = match self.toolkit.release >= RENAMED {
+            let toolkit = self.toolkit.unwrap_or(Toolkit::DEFAULT);
+            let words = match toolkit.release >= RENAMED {
                 true => "complete",
                 false => "finish",
             };
@@ -367,6 +370,18 @@ const RENAMED: cuweld::Release = cuweld::Release {
     major: 13,
     minor: 2,
 };
+
+/// Says that another release of ptxas compiled PTX than that of the toolkit, whose library has its
+/// own inside.
+fn other_release(toolkit: Option<&Toolkit>, compiled: &Compiled) -> String {
+    match (toolkit, &compiled.release) {
+        (Some(toolkit), Some(release)) if *release != toolkit.stamp.version => format!(
+            "note    : PTX was compiled by ptxas ({release}), not that of {}: the code may differ\n",
+            toolkit.version
+        ),
+        _ => String::new(),
+    }
+}
 
 /// Returns what the program ptxas wrote in the form of NVIDIA's library, which has a compiler of its
 /// own: lines that go on are marked, and nothing follows a fatal error.
