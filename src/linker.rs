@@ -33,7 +33,7 @@ use crate::driver::Request;
 use crate::driver::link;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
-use crate::input::arena::Told;
+use crate::input::arena::ToldInput;
 use crate::input::identify::FileKind;
 use crate::jobs;
 use crate::limits::Limits;
@@ -50,9 +50,9 @@ pub struct Linker {
     limits: Limits,
     jobs: usize,
     input_limit: u64,
-    inputs: Vec<(Told, Vec<u8>)>,
+    inputs: Vec<(ToldInput, Vec<u8>)>,
     input_bytes: u64,
-    is_cancelled: Arc<AtomicBool>,
+    progress: Option<Progress>,
 }
 
 /// What came of a link.
@@ -135,7 +135,7 @@ impl Linker {
             input_limit: u64::MAX,
             inputs: Vec::new(),
             input_bytes: 0,
-            is_cancelled: Arc::default(),
+            progress: None,
         }
     }
 
@@ -204,13 +204,7 @@ impl Linker {
         mut self,
         progress: impl Fn(&str, usize, usize) -> ControlFlow<()> + Send + Sync + 'static,
     ) -> Self {
-        let is_cancelled = Arc::clone(&self.is_cancelled);
-        let watched = move |pass: &str, number, of| {
-            let flow = progress(pass, number, of);
-            is_cancelled.fetch_or(flow.is_break(), Ordering::Relaxed);
-            flow
-        };
-        self.controls.watching.progress = Some(Progress::new(watched));
+        self.progress = Some(Progress::new(progress));
         self
     }
 
@@ -238,7 +232,7 @@ impl Linker {
         match kind.of(&bytes) {
             Some(kind) => self.take(
                 bytes,
-                Told {
+                ToldInput {
                     name,
                     kind,
                     is_compiled: false,
@@ -257,7 +251,7 @@ impl Linker {
         let kind = FileKind::Cubin;
         self.take(
             compiled.cubin,
-            Told {
+            ToldInput {
                 name,
                 kind,
                 is_compiled: true,
@@ -265,7 +259,7 @@ impl Linker {
         )
     }
 
-    fn take(&mut self, bytes: Vec<u8>, told: Told) -> Result<(), AddError> {
+    fn take(&mut self, bytes: Vec<u8>, told: ToldInput) -> Result<(), AddError> {
         let all = self.input_bytes.saturating_add(bytes.len() as u64);
         if all > self.input_limit {
             return Err(AddError::Limit {
@@ -284,13 +278,22 @@ impl Linker {
     ///
     /// What is said of inputs that cannot be linked.
     pub fn link(mut self) -> Result<Linked, LinkError> {
+        let is_cancelled = Arc::new(AtomicBool::new(false));
+        self.controls.watching.progress = self.progress.take().map(|progress| {
+            let is_cancelled = Arc::clone(&is_cancelled);
+            Progress::new(move |pass, number, of| {
+                let flow = progress.tell(pass, number, of);
+                is_cancelled.fetch_or(flow.is_break(), Ordering::Relaxed);
+                flow
+            })
+        });
         let names = self.numbers();
         let count = self.inputs.len();
         let inputs = InputArena::of_inputs(std::mem::take(&mut self.inputs));
         let discover = self.discover(&names);
         let request = Request {
             toolkit: self.toolkit,
-            compile: self.compile.clone(),
+            compile: self.compile_options(),
             options: self.options.clone(),
             // Nobody says what the host refers to.
             ignore_host_info: true,
@@ -309,7 +312,7 @@ impl Linker {
             output.and_then(|output| Some(output.image().ok()?.into_owned()))
         };
         let Some(cubin) = image else {
-            return Err(match self.is_cancelled.load(Ordering::Relaxed) {
+            return Err(match is_cancelled.load(Ordering::Relaxed) {
                 true => LinkError::Cancelled,
                 false => LinkError::Failed { diagnostics },
             });
@@ -324,6 +327,13 @@ impl Linker {
             diagnostics,
             statistics,
         })
+    }
+
+    fn compile_options(&self) -> CompileOptions {
+        CompileOptions {
+            any_toolkit: self.toolkit.is_none(),
+            ..self.compile.clone()
+        }
     }
 
     /// Returns the names by which the inputs are looked for.

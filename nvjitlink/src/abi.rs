@@ -3,6 +3,7 @@
 //!
 //! NVIDIA's library gets a set with each minor version; ours has all.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 use std::ffi::c_char;
 use std::ffi::c_int;
@@ -72,7 +73,7 @@ fn with(handle: Handle, call: impl FnOnce(&mut Session) -> ResultCode) -> Result
 /// # Safety
 ///
 /// It is null, or ends with NUL and is not changed meanwhile.
-unsafe fn text<'c>(text: *const c_char) -> Option<std::borrow::Cow<'c, str>> {
+unsafe fn text<'c>(text: *const c_char) -> Option<Cow<'c, str>> {
     if text.is_null() {
         return None;
     }
@@ -176,7 +177,28 @@ fn complete(handle: Handle) -> ResultCode {
 }
 
 /// A result of a link.
-type Read = fn(&Session) -> Result<Vec<u8>, ResultCode>;
+type Read = for<'s> fn(&'s Session) -> Result<Cow<'s, [u8]>, ResultCode>;
+
+/// Gives a result to whoever writes it to the caller's place, which is not null.
+fn result<T>(
+    handle: Handle,
+    place: *mut T,
+    read: Read,
+    give: impl FnOnce(*mut T, &[u8]),
+) -> ResultCode {
+    with(handle, |session| {
+        if place.is_null() {
+            return ResultCode::NULL_INPUT;
+        }
+        match read(session) {
+            Ok(bytes) => {
+                give(place, &bytes);
+                ResultCode::SUCCESS
+            }
+            Err(code) => code,
+        }
+    })
+}
 
 /// Tells the size of a result.
 ///
@@ -184,18 +206,9 @@ type Read = fn(&Session) -> Result<Vec<u8>, ResultCode>;
 ///
 /// `size` is null or may be written to.
 unsafe fn size_of_result(handle: Handle, size: *mut usize, read: Read) -> ResultCode {
-    with(handle, |session| {
-        if size.is_null() {
-            return ResultCode::NULL_INPUT;
-        }
-        match read(session) {
-            Ok(bytes) => {
-                // SAFETY: the caller vouches for it, and it is not null.
-                unsafe { size.write(bytes.len()) };
-                ResultCode::SUCCESS
-            }
-            Err(code) => code,
-        }
+    // SAFETY: the caller vouches for the place, which is not null.
+    result(handle, size, read, |size, bytes| unsafe {
+        size.write(bytes.len());
     })
 }
 
@@ -205,18 +218,9 @@ unsafe fn size_of_result(handle: Handle, size: *mut usize, read: Read) -> Result
 ///
 /// `place` is null or has room for as many bytes as [`size_of_result`] tells.
 unsafe fn copy_of_result(handle: Handle, place: *mut c_char, read: Read) -> ResultCode {
-    with(handle, |session| {
-        if place.is_null() {
-            return ResultCode::NULL_INPUT;
-        }
-        match read(session) {
-            Ok(bytes) => {
-                // SAFETY: the caller vouches for the room, and the bytes are ours.
-                unsafe { place.cast::<u8>().copy_from(bytes.as_ptr(), bytes.len()) };
-                ResultCode::SUCCESS
-            }
-            Err(code) => code,
-        }
+    // SAFETY: the caller vouches for the room, and the bytes are ours.
+    result(handle, place, read, |place, bytes| unsafe {
+        place.cast::<u8>().copy_from(bytes.as_ptr(), bytes.len());
     })
 }
 

@@ -1,5 +1,6 @@
 //! A link: what is added, what comes of it, and its two logs.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -7,7 +8,6 @@ use std::time::Instant;
 
 use cuweld::CompileError;
 use cuweld::CompileOptions;
-use cuweld::Compiled;
 use cuweld::Kind;
 use cuweld::LinkError;
 use cuweld::LinkOptions;
@@ -17,6 +17,7 @@ use cuweld::PtxasOptions;
 use cuweld::Toolkit;
 use cuweld::diagnostics::Diagnostic;
 use cuweld::diagnostics::Severity;
+use cuweld::diagnostics::nvlink_word;
 
 use crate::options::Options;
 use crate::options::Refused;
@@ -201,11 +202,12 @@ impl Session {
                 return self.fail(ResultCode::LTO_NOT_ENABLED, what);
             }
             Look::Ptx if matches!(known, Kind::Ptx | Kind::Any) => match linker.compile_ptx(data) {
-                Ok(compiled) => {
-                    let said = said_by_compiler(&compiled.messages);
-                    let other = other_release(self.toolkit, &compiled);
-                    self.info_log.extend([said, other]);
-                    linker.push_compiled(compiled, shown.to_owned())
+                Ok((compiled, remark)) => {
+                    self.info_log
+                        .push_str(&said_by_compiler(&compiled.messages));
+                    let added = linker.push_compiled(compiled, shown.to_owned());
+                    remark.iter().for_each(|remark| self.tell(remark));
+                    added
                 }
                 Err(error) => return self.ptx_fails(&error, name),
             },
@@ -295,55 +297,67 @@ impl Session {
     /// Writes what is said of the link into a log, as nvlink words it.
     fn tell(&mut self, finding: &Diagnostic) {
         let text = finding.text();
-        match finding.severity {
-            Severity::Report => self.info_log.push_str(&text),
-            Severity::Note => self.info_log.push_str(&format!("note    : {text}\n")),
-            Severity::Info => self.info_log.push_str(&format!("info    : {text}\n")),
-            Severity::Warning => self.info_log.push_str(&format!("warning : {text}\n")),
-            Severity::ErrorLine | Severity::Error => {
-                self.error_log.push_str(&format!("error   : {text}\n"));
-            }
-            Severity::Fatal => self.error_log.push_str(&format!("fatal   : {text}\n")),
+        let line = match finding.severity {
+            Severity::Report => text.into_owned(),
+            severity => format!("{}: {text}\n", nvlink_word(severity)),
+        };
+        match finding.severity >= Severity::ErrorLine {
+            true => self.error_log.push_str(&line),
+            false => self.info_log.push_str(&line),
         }
     }
 
     /// Returns the linked code.
-    pub(crate) fn cubin(&self) -> Result<Vec<u8>, ResultCode> {
+    pub(crate) fn cubin(&self) -> Result<Cow<'_, [u8]>, ResultCode> {
         match &self.real {
-            Some(real) => real.get("nvJitLinkGetLinkedCubinSize", "nvJitLinkGetLinkedCubin"),
-            None => self.cubin.clone().ok_or(ResultCode::INTERNAL),
+            Some(real) => real
+                .get("nvJitLinkGetLinkedCubinSize", "nvJitLinkGetLinkedCubin")
+                .map(Cow::Owned),
+            None => self
+                .cubin
+                .as_deref()
+                .map(Cow::Borrowed)
+                .ok_or(ResultCode::INTERNAL),
         }
     }
 
     /// Returns the PTX that link-time optimisation made.
-    pub(crate) fn ptx(&self) -> Result<Vec<u8>, ResultCode> {
+    pub(crate) fn ptx(&self) -> Result<Cow<'_, [u8]>, ResultCode> {
         match &self.real {
-            Some(real) => real.get("nvJitLinkGetLinkedPtxSize", "nvJitLinkGetLinkedPtx"),
+            Some(real) => real
+                .get("nvJitLinkGetLinkedPtxSize", "nvJitLinkGetLinkedPtx")
+                .map(Cow::Owned),
             None => Err(ResultCode::INVALID_INPUT),
         }
     }
 
     /// Returns the LTO-IR of a link with `-r`.
-    pub(crate) fn lto_ir(&self) -> Result<Vec<u8>, ResultCode> {
+    pub(crate) fn lto_ir(&self) -> Result<Cow<'_, [u8]>, ResultCode> {
         match &self.real {
-            Some(real) => real.get("nvJitLinkGetLinkedLTOIRSize", "nvJitLinkGetLinkedLTOIR"),
+            Some(real) => real
+                .get("nvJitLinkGetLinkedLTOIRSize", "nvJitLinkGetLinkedLTOIR")
+                .map(Cow::Owned),
             None => Err(ResultCode::INVALID_INPUT),
         }
     }
 
     /// Returns the error log with a NUL at its end, nothing if it is empty.
-    pub(crate) fn error_log(&self) -> Result<Vec<u8>, ResultCode> {
+    pub(crate) fn error_log(&self) -> Result<Cow<'_, [u8]>, ResultCode> {
         match &self.real {
-            Some(real) => real.get("nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog"),
-            None => Ok(with_nul(&self.error_log)),
+            Some(real) => real
+                .get("nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog")
+                .map(Cow::Owned),
+            None => Ok(Cow::Owned(with_nul(&self.error_log))),
         }
     }
 
     /// Returns the info log with a NUL at its end, nothing if it is empty.
-    pub(crate) fn info_log(&self) -> Result<Vec<u8>, ResultCode> {
+    pub(crate) fn info_log(&self) -> Result<Cow<'_, [u8]>, ResultCode> {
         match &self.real {
-            Some(real) => real.get("nvJitLinkGetInfoLogSize", "nvJitLinkGetInfoLog"),
-            None => Ok(with_nul(&self.info_log)),
+            Some(real) => real
+                .get("nvJitLinkGetInfoLogSize", "nvJitLinkGetInfoLog")
+                .map(Cow::Owned),
+            None => Ok(Cow::Owned(with_nul(&self.info_log))),
         }
     }
 
@@ -370,18 +384,6 @@ const RENAMED: cuweld::Release = cuweld::Release {
     major: 13,
     minor: 2,
 };
-
-/// Says that another release of ptxas compiled PTX than that of the toolkit, whose library has its
-/// own inside.
-fn other_release(toolkit: Option<&Toolkit>, compiled: &Compiled) -> String {
-    match (toolkit, &compiled.release) {
-        (Some(toolkit), Some(release)) if *release != toolkit.stamp.version => format!(
-            "note    : PTX was compiled by ptxas ({release}), not that of {}: the code may differ\n",
-            toolkit.version
-        ),
-        _ => String::new(),
-    }
-}
 
 /// Returns what the program ptxas wrote in the form of NVIDIA's library, which has a compiler of its
 /// own: lines that go on are marked, and nothing follows a fatal error.

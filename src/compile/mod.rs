@@ -151,17 +151,12 @@ pub fn compile_ptx<'data>(
             }
         };
         say(said(&compiled.messages));
-        let is_newer = |release: &String| {
-            let mut known = Toolkit::ALL.iter();
-            let known = known.find(|known| known.stamp.version == *release);
-            options.any_toolkit && known.is_some_and(|known| known.release >= toolkit.release)
-        };
-        let is_other = |release: &String| {
-            release != toolkit.stamp.version && !told_of_release && !is_newer(release)
-        };
-        if let Some(release) = compiled.release.filter(is_other) {
+        let release = compiled.release.as_deref().filter(|_| !told_of_release);
+        if let Some(remark) =
+            release.and_then(|release| other_release(toolkit, options, ptxas.path(), release))
+        {
             told_of_release = true;
-            say(other_release(toolkit, ptxas.path(), &release));
+            say(remark);
         }
         let name = input.to_string();
         let (source, output) = match ptx.arch {
@@ -186,15 +181,27 @@ fn said(messages: &str) -> Diagnostic {
     Diagnostic::new(Severity::Report, report::PTXAS, messages)
 }
 
-/// Builds the remark that another release of ptxas, which makes other code than nvlink's own
-/// compiler, was used.
-fn other_release(toolkit: &Toolkit, path: &std::path::Path, release: &str) -> Diagnostic {
-    Diagnostic::remark(
+/// Returns the remark that another release of ptxas, which makes other code than nvlink's own
+/// compiler, was used, if it is another one.
+pub fn other_release(
+    toolkit: &Toolkit,
+    options: &CompileOptions,
+    path: &std::path::Path,
+    release: &str,
+) -> Option<Diagnostic> {
+    let mut known = Toolkit::ALL.iter();
+    let known = known.find(|known| known.stamp.version == release);
+    let is_newer =
+        options.any_toolkit && known.is_some_and(|known| known.release >= toolkit.release);
+    if release == toolkit.stamp.version || is_newer {
+        return None;
+    }
+    Some(Diagnostic::remark(
         system::OTHER_COMPILER,
         format!(
             "PTX was compiled by '{}' ({release}); {} would use its own compiler, so the code may differ",
             path.display(),
             toolkit.linker()
         ),
-    )
+    ))
 }

@@ -16,3 +16,4 @@ pub use cuweld_diagnostics::Diagnostic;
 pub use cuweld_diagnostics::Severity;
 pub use reporter::Reporter;
 pub use reporter::Style;
+pub use reporter::nvlink_word;

@@ -21,6 +21,17 @@ pub enum Style {
     Native,
 }
 
+/// Returns the word of nvlink's form for a severity, filled up to its width.
+pub fn nvlink_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Report | Severity::Note => "note    ",
+        Severity::Info => "info    ",
+        Severity::Warning => "warning ",
+        Severity::ErrorLine | Severity::Error => "error   ",
+        Severity::Fatal => "fatal   ",
+    }
+}
+
 /// Writes findings to a writer and remembers how bad they were.
 pub struct Reporter<'w> {
     out: &'w mut dyn Write,
@@ -210,13 +221,7 @@ impl<'w> Reporter<'w> {
             .map_or(String::new(), |arch| format!(" (target: {arch})"));
         match self.style {
             Style::Nvlink => {
-                let word = match severity {
-                    Severity::Report | Severity::Note => "note    ",
-                    Severity::Info => "info    ",
-                    Severity::Warning => "warning ",
-                    Severity::ErrorLine | Severity::Error => "error   ",
-                    Severity::Fatal => "fatal   ",
-                };
+                let word = nvlink_word(severity);
                 self.line(&format!("{} {word}: {message}{arch}", self.tool_name))
             }
             Style::Native => {

@@ -19,12 +19,12 @@ use crate::limits::Limits;
 pub(super) struct GivenFile {
     pub(super) bytes: Vec<u8>,
     /// What the caller has told of it.
-    pub(super) told: Option<Told>,
+    pub(super) told: Option<ToldInput>,
 }
 
 /// What a caller tells of an input.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct ToldInput {
     /// The name that messages use.
     pub(crate) name: String,
     pub(crate) kind: FileKind,
@@ -77,8 +77,8 @@ impl InputArena {
 
     /// Creates an arena with these inputs, several of which may have the same name. They are looked
     /// for by their numbers.
-    pub(crate) fn of_inputs(inputs: impl IntoIterator<Item = (Told, Vec<u8>)>) -> Self {
-        let file = |(number, (told, bytes)): (usize, (Told, Vec<u8>))| {
+    pub(crate) fn of_inputs(inputs: impl IntoIterator<Item = (ToldInput, Vec<u8>)>) -> Self {
+        let file = |(number, (told, bytes)): (usize, (ToldInput, Vec<u8>))| {
             let told = Some(told);
             (number.to_string(), GivenFile { bytes, told })
         };

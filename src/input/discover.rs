@@ -9,7 +9,7 @@ use cuweld_ir::ObjectOrigin;
 
 use super::arena::GivenFile;
 use super::arena::InputArena;
-use super::arena::Told as ToldInput;
+use super::arena::ToldInput;
 use super::device_input::DeviceInput;
 use super::device_input::Image;
 use super::device_input::NvvmImage;

@@ -10,7 +10,7 @@ use cuweld_passes::threads::Threads;
 use cuweld_passes::threads::Work;
 
 use super::arena::InputArena;
-use super::arena::Told;
+use super::arena::ToldInput;
 use super::batch::Batch;
 use super::batch::Contents;
 use super::batch::Mapping;
@@ -46,7 +46,7 @@ pub(super) trait Files<'data> {
     fn identity(&self, path: &str) -> FileIdentity;
 
     /// Returns what the caller has told of a file.
-    fn told(&self, _path: &str) -> Option<&Told> {
+    fn told(&self, _path: &str) -> Option<&ToldInput> {
         None
     }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use cuweld_diagnostics::Diagnostic;
 use cuweld_elf::validate::ArchitectureError;
 use cuweld_elf::validate::ObjectFacts;
 use cuweld_elf::validate::validate_architecture;
@@ -9,6 +10,7 @@ use cuweld_elf::validate::validate_structure;
 
 use super::Kind;
 use super::Linker;
+use crate::compile::other_release;
 use crate::compile::ptxas::CompileError;
 use crate::compile::ptxas::Compiled;
 use crate::compile::ptxas::Ptxas;
@@ -17,7 +19,7 @@ use crate::input::DiscoverOptions;
 use crate::input::Image;
 use crate::input::InputArena;
 use crate::input::PtxImage;
-use crate::input::arena::Told;
+use crate::input::arena::ToldInput;
 use crate::input::discover::discover;
 use crate::input::identify::FileKind;
 use crate::input::identify::elf_kind;
@@ -93,7 +95,7 @@ impl Linker {
     /// Looks into what holds code for several targets.
     fn look_at_wrapped(&self, kind: FileKind, bytes: &[u8]) -> Look {
         let names = ["0".to_owned()];
-        let told = Told {
+        let told = ToldInput {
             name: String::new(),
             kind,
             is_compiled: false,
@@ -132,12 +134,12 @@ impl Linker {
     }
 
     /// Compiles PTX for the target with the compiler that [`Self::compile`] names. What comes of it
-    /// can be added.
+    /// can be added; the remark says that the compiler is of another release than the link.
     ///
     /// # Errors
     ///
     /// What the compiler says, or why there is none.
-    pub fn compile_ptx(&self, text: &[u8]) -> Result<Compiled, CompileError> {
+    pub fn compile_ptx(&self, text: &[u8]) -> Result<(Compiled, Option<Diagnostic>), CompileError> {
         let path = self.compile.tools.ptxas().map_err(|missing| {
             let looked_at = format!("looked at {}", missing.looked_at());
             CompileError::System {
@@ -147,10 +149,17 @@ impl Linker {
         })?;
         let end = text.iter().position(|byte| *byte == 0);
         let text = &text[..end.unwrap_or(text.len())];
-        Ptxas::new(path, self.target, &self.compile.ptxas).compile(PtxImage {
+        let ptxas = Ptxas::new(path, self.target, &self.compile.ptxas);
+        let compiled = ptxas.compile(PtxImage {
             text,
             options: b"",
             arch: None,
-        })
+        })?;
+        let toolkit = self.toolkit.unwrap_or_default();
+        let options = self.compile_options();
+        let release = compiled.release.as_deref();
+        let remark =
+            release.and_then(|release| other_release(toolkit, &options, ptxas.path(), release));
+        Ok((compiled, remark))
     }
 }

@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use cuweld::AddError;
 use cuweld::Kind;
@@ -157,6 +159,17 @@ fn progress_is_told_and_may_cancel() {
     });
     let error = cancelled.link().unwrap_err();
     assert!(matches!(error, LinkError::Cancelled), "{error}");
+    // What ends one link says nothing of a clone of it.
+    let first = Arc::new(AtomicBool::new(true));
+    let once = linker().progress(move |_, _, _| match first.swap(false, Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    });
+    let once = once.add(example("a.o"), Kind::Any, "a.o").unwrap();
+    let clone = once.clone();
+    assert!(matches!(once.link().unwrap_err(), LinkError::Cancelled));
+    let error = clone.link().unwrap_err().to_string();
+    assert!(error.starts_with("Undefined reference"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::tools::{cargo, program, root, run};
+use crate::tools::{cargo, program, run, target};
 
 /// The static program: another C library, start and heap.
 const STATIC: &str = "x86_64-unknown-linux-musl";
@@ -155,8 +155,7 @@ fn oldest_compiler() -> Result<(), Box<dyn Error>> {
 
 /// Returns where cargo puts the static program.
 fn static_program() -> PathBuf {
-    let folder = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root().join(folder).join(STATIC).join("debug/cuweld")
+    target().join(STATIC).join("debug/cuweld")
 }
 
 /// Checks that the static program can be built here; rustup adds the target.

@@ -106,8 +106,7 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
 /// Makes the shared library with the interface of libnvJitLink.
 fn jitlink() -> Result<(), Box<dyn Error>> {
     run(cargo(&["build", "--release", "-p", "cuweld-nvjitlink"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let release = tools::root().join(target).join("release");
+    let release = tools::target().join("release");
     let (archive, library) = ("libcuweld_nvjitlink.a", "libnvJitLink.so.13");
     let files = [archive, library].map(|name| release.join(name));
     run(program("nvjitlink/make-shared").args(&files))?;

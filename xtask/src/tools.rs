@@ -3,12 +3,19 @@
 use std::borrow::BorrowMut;
 use std::error::Error;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Returns the root of the repository.
 pub fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
+}
+
+/// Returns the folder that cargo builds in.
+pub fn target() -> PathBuf {
+    let folder = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root().join(folder)
 }
 
 /// Prepares a program, by name or by its path in the repository.

@@ -416,16 +416,12 @@ impl<'data> Reader<'_, 'data> {
     /// variables have the same bytes.
     fn section_ranges(&self) -> Result<(), ReadError> {
         let mut ranges: Vec<(u64, usize, u64)> = Vec::with_capacity(self.headers.sections.len());
-        ranges.extend(
-            (0..)
-                .zip(self.headers.sections)
-                .skip(1)
-                .filter_map(|(index, header)| {
-                    let (start, size) = (header.offset.get(), header.size.get());
-                    let has_bytes = size != 0 && !is_no_bits(header.ty.get(), header.flags());
-                    has_bytes.then_some((start, index, start.saturating_add(size)))
-                }),
-        );
+        for (index, header) in self.headers.sections.iter().enumerate().skip(1) {
+            let (start, size) = (header.offset.get(), header.size.get());
+            if size != 0 && !is_no_bits(header.ty.get(), header.flags()) {
+                ranges.push((start, index, start.saturating_add(size)));
+            }
+        }
         ranges.sort_unstable();
         let fits = |pair: &[(u64, usize, u64)]| {
             let ((start, _, end), (next, _, next_end)) = (pair[0], pair[1]);

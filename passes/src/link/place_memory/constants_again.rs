@@ -102,12 +102,10 @@ fn variables(module: &Module<'_>) -> Vec<Variable> {
             continue;
         }
         let first = &module.symbols[link.first];
-        let is_global = !link.internal
-            && match first.bind {
-                Binding::GLOBAL => true,
-                Binding::WEAK => !weak_is_local || first.is_undefined(),
-                _ => first.is_undefined(),
-            };
+        let is_named_globally = first.is_undefined()
+            || first.bind == Binding::GLOBAL
+            || first.bind == Binding::WEAK && !weak_is_local;
+        let is_global = !link.internal && is_named_globally;
         let list = if is_global { &mut global } else { &mut local };
         list.push(Variable {
             link: id,
@@ -127,7 +125,7 @@ fn variables(module: &Module<'_>) -> Vec<Variable> {
 /// Returns the alignment in bytes of constants that are laid out again.
 pub fn section_align(module: &Module<'_>) -> u64 {
     let aligns = variables(module).into_iter().map(|variable| variable.align);
-    aligns.max().unwrap_or(1).max(1)
+    aligns.fold(1, u64::max)
 }
 
 /// Returns a property of the link for which it is not known how its constants are laid out again,
