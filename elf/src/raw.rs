@@ -211,7 +211,7 @@ pub struct RawPair {
 /// Returns the string that begins at `offset`, without its NUL; `None` if the table ends before.
 pub fn string_at(table: &[u8], offset: u32) -> Option<&[u8]> {
     let rest = table.get(offset as usize..)?;
-    rest.get(..length_before_nul(rest)?)
+    rest.get(..memchr::memchr(0, rest)?)
 }
 
 /// Returns `true` if this string begins at `offset`, without looking for its end.
@@ -219,24 +219,6 @@ pub fn is_at(table: &[u8], offset: u32, string: &[u8]) -> bool {
     let rest = table.get(offset as usize..).unwrap_or(&[]);
     rest.strip_prefix(string)
         .is_some_and(|rest| rest.first() == Some(&0))
-}
-
-/// Returns the number of bytes before the first NUL, looked for in eight bytes at a time: most
-/// names are some dozens of bytes long.
-fn length_before_nul(bytes: &[u8]) -> Option<usize> {
-    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    let (words, tail) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        // The lowest bit that is set is that of the first byte that is 0.
-        let zeros = word.wrapping_sub(LOW) & !word & HIGH;
-        if zeros != 0 {
-            return Some(index * 8 + zeros.trailing_zeros() as usize / 8);
-        }
-    }
-    let last = tail.iter().position(|byte| *byte == 0)?;
-    Some(words.len() * 8 + last)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::unsupported;
+use memchr::memmem;
 
 use super::CompileOptions;
 use super::CompileTime;
@@ -403,7 +404,7 @@ enum Remains {
 
 /// Returns what PTX has.
 fn remains(ptx: &[u8]) -> Remains {
-    let has = |word: &str| ptx.windows(word.len()).any(|text| text == word.as_bytes());
+    let has = |word: &str| memmem::find(ptx, word.as_bytes()).is_some();
     if has(".entry ") {
         Remains::Kernels
     } else if [".func ", ".global ", ".const "].into_iter().any(has) {

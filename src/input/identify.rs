@@ -5,6 +5,7 @@
 
 use cuweld_elf::raw::EM_CUDA;
 use cuweld_elf::raw::ET_REL;
+use memchr::memmem;
 
 use super::diagnostic::IgnoredReason;
 use super::error::InputError;
@@ -186,10 +187,7 @@ pub fn is_ptx_text(bytes: &[u8]) -> bool {
             _ => return rest.starts_with(b".version"),
         };
         let body = rest.get(2..).unwrap_or_default();
-        let Some(at) = body
-            .windows(comment_end.len())
-            .position(|window| window == comment_end)
-        else {
+        let Some(at) = memmem::find(body, comment_end) else {
             return false;
         };
         rest = body.get(at + comment_end.len()..).unwrap_or_default();

@@ -59,7 +59,7 @@ pub fn in_other_code(
 
 fn name(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let rest = bytes.get(at..)?;
-    rest.get(..rest.iter().position(|byte| *byte == 0)?)
+    rest.get(..memchr::memchr(0, rest)?)
 }
 
 /// Returns the ranges of all functions; `None` if the section is of another form.

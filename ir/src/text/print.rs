@@ -1,5 +1,7 @@
 //! Printing: the module header, object blocks, and how rows are written.
 
+use memchr::memmem;
+
 use super::DumpBytes;
 use super::Filter;
 use super::content::ImageIndex;
@@ -163,12 +165,8 @@ impl<'m, 'data> Printer<'m, 'data> {
         let Some(filter) = self.filter else {
             return true;
         };
-        filter.names.iter().any(|part| {
-            part.is_empty()
-                || name
-                    .windows(part.len())
-                    .any(|window| window == part.as_bytes())
-        })
+        let has = |part: &String| memmem::find(name, part.as_bytes()).is_some();
+        filter.names.iter().any(has)
     }
 
     /// Returns `true` if a filter shows the name of an entity.
