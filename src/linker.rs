@@ -5,6 +5,7 @@
 
 mod kind;
 mod look;
+mod settings;
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -110,6 +111,12 @@ pub enum LinkError {
     /// [`Linker::progress`] ended it.
     #[error("the link was cancelled")]
     Cancelled,
+}
+
+/// Returns what the output of a link without nvlink's command line says of its options.
+pub(crate) fn recorded_options(target: Target, relocatable: bool) -> Vec<u8> {
+    let relocatable = if relocatable { "-r  " } else { "" };
+    format!("-arch {target} {relocatable}").into_bytes()
 }
 
 /// Returns the text of the first error of some findings.
@@ -278,6 +285,10 @@ impl Linker {
     ///
     /// What is said of inputs that cannot be linked.
     pub fn link(mut self) -> Result<Linked, LinkError> {
+        let record = &mut self.options.record;
+        if record.options.is_empty() {
+            record.options = recorded_options(self.target, self.options.relocatable);
+        }
         let is_cancelled = Arc::new(AtomicBool::new(false));
         self.controls.watching.progress = self.progress.take().map(|progress| {
             let is_cancelled = Arc::clone(&is_cancelled);
@@ -330,10 +341,10 @@ impl Linker {
     }
 
     fn compile_options(&self) -> CompileOptions {
-        CompileOptions {
-            any_toolkit: self.toolkit.is_none(),
-            ..self.compile.clone()
-        }
+        let mut compile = self.compile.clone();
+        compile.any_toolkit = self.toolkit.is_none();
+        compile.ptxas.debug |= self.options.debug;
+        compile
     }
 
     /// Returns the names by which the inputs are looked for.

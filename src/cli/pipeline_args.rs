@@ -39,6 +39,7 @@ use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
 use crate::jobs;
 use crate::limits::Limits;
+use crate::linker::recorded_options;
 
 /// How inputs are found and what of them is kept.
 #[derive(Args, Debug)]
@@ -145,11 +146,7 @@ impl InputArgs {
                 relocatable: self.relocatable,
                 debug: self.debug,
                 record: LinkRecord {
-                    options: format!(
-                        "-arch {target} {}",
-                        if self.relocatable { "-r  " } else { "" }
-                    )
-                    .into_bytes(),
+                    options: recorded_options(target, self.relocatable),
                     output_name: if self.debug { output_name } else { Vec::new() },
                     stamp_nvlink: chosen.stamp_nvlink,
                     ..Default::default()

@@ -10,11 +10,15 @@ use cuweld::AddError;
 use cuweld::Kind;
 use cuweld::Limits;
 use cuweld::LinkError;
+use cuweld::LinkOptions;
 use cuweld::Linker;
 use cuweld::Look;
 use cuweld::Target;
 use cuweld::Toolkit;
 use cuweld::diagnostics::Severity;
+
+use crate::harness::command::cuweld;
+use crate::harness::command::stderr;
 
 fn example(name: &str) -> Vec<u8> {
     std::fs::read(format!("examples/rdc/{name}")).unwrap()
@@ -179,4 +183,71 @@ fn pipelines_and_toolkits_are_chosen() {
     assert!(newer.cubin != both().link().unwrap().cubin);
     let wrong = both().pipeline("no-such-pass").link().unwrap_err();
     assert!(wrong.to_string().contains("no-such-pass"), "{wrong}");
+}
+
+#[test]
+fn settings_have_words() {
+    let set =
+        |mut linker: Linker, word: &str, values: &[&str]| linker.set(word, values).map(|()| linker);
+    let by_words = set(both(), "relocatable", &[]).unwrap();
+    let by_words = set(by_words, "stamp", &["nvlink-13.5.37"]).unwrap();
+    let mut options = LinkOptions::default();
+    options.relocatable = true;
+    options.record.stamp_nvlink = true;
+    let toolkit = Toolkit::by_version("13.5").unwrap();
+    let by_methods = both().options(options).toolkit(toolkit).link().unwrap();
+    assert!(by_words.link().unwrap().cubin == by_methods.cubin);
+
+    let keeps = set(both(), "kernels-used", &["no such kernel"]).unwrap();
+    assert!(keeps.link().unwrap().cubin.len() < both().link().unwrap().cubin.len());
+    let limit = set(both(), "limit", &["output=100"]).unwrap();
+    let error = limit.link().unwrap_err().to_string();
+    assert!(error.contains("the limit 'output'"), "{error}");
+
+    let wrong: [(&str, &[&str], &str); 8] = [
+        ("relocatabel", &[], "there is no setting 'relocatabel'"),
+        ("whole-program", &[], "there is no setting 'whole-program'"),
+        ("debug", &["yes"], "takes no value, true or false"),
+        ("jobs", &["-1"], "takes a number"),
+        ("pipeline", &[], "takes one value"),
+        ("toolkit", &["1.0"], "unknown toolkit '1.0'"),
+        ("stamp", &["nvlink-1.0"], "unknown stamp"),
+        ("limit", &["size=1"], "there is no such limit"),
+    ];
+    for (word, values, text) in wrong {
+        let error = linker().set(word, values).unwrap_err();
+        assert!(error.message.contains(text), "{word}: {}", error.message);
+    }
+    // Each word that is listed is one.
+    for word in Linker::words() {
+        let tried = [&[][..], &["1"], &["13.0"], &["nvlink"], &["output=1"]];
+        let takes = |values: &&[&str]| linker().set(word, values).is_ok();
+        assert!(tried.iter().any(takes), "{word}");
+    }
+}
+
+#[test]
+fn the_program_writes_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in [&[][..], &["-r"]] {
+        let output = folder.path().join("out.cubin");
+        let command = [
+            "link",
+            "--arch=sm_90",
+            "--ignore-host-info",
+            "a.o",
+            "b.o",
+            "-o",
+        ];
+        let output_word = [output.to_str().unwrap()];
+        let arguments = [&command[..], &output_word, words].concat();
+        let done = cuweld("examples/rdc".as_ref(), &arguments);
+        assert!(done.status.success(), "{}", stderr(&done));
+        let mut linker = both();
+        if !words.is_empty() {
+            linker.set("relocatable", &[]).unwrap();
+        }
+        let linked = linker.link().unwrap();
+        assert!(std::fs::read(&output).unwrap() == linked.cubin, "{words:?}");
+    }
 }

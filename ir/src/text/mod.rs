@@ -43,6 +43,8 @@ mod tests;
 use thiserror::Error;
 
 pub use json::rows_as_json;
+pub use options::OptionPlace;
+pub use options::option_places;
 pub use parse::parse;
 pub use print::print;
 pub use print::print_filtered;

@@ -8,116 +8,128 @@ use super::quote::put_name;
 use super::quote::put_quoted;
 use crate::options::LinkOptions;
 
-/// Lists the options that are set or not.
-fn flags(options: &mut LinkOptions) -> [(&'static str, &mut bool); 25] {
+/// Where an option is kept.
+#[derive(Debug, PartialEq, Eq)]
+pub enum OptionPlace<'o> {
+    /// It is set or not.
+    Flag(&'o mut bool),
+    /// A text; one without a byte is not set.
+    Text(&'o mut Vec<u8>),
+    /// A text that may have no byte.
+    Name(&'o mut Option<Vec<u8>>),
+    /// Names, of which there may be none.
+    List(&'o mut Option<Vec<String>>),
+}
+
+/// Lists the options with their words, in the order of the text form.
+pub fn option_places(options: &mut LinkOptions) -> [(&'static str, OptionPlace<'_>); 35] {
+    use OptionPlace::Flag;
+    use OptionPlace::List;
+    use OptionPlace::Name;
+    use OptionPlace::Text;
     [
-        ("relocatable", &mut options.relocatable),
-        ("debug", &mut options.debug),
-        ("stamp-nvlink", &mut options.record.stamp_nvlink),
+        ("relocatable", Flag(&mut options.relocatable)),
+        ("debug", Flag(&mut options.debug)),
+        ("stamp-nvlink", Flag(&mut options.record.stamp_nvlink)),
         (
             "suppress-stack-size-warning",
-            &mut options.reports.suppress_stack_size_warning,
+            Flag(&mut options.reports.suppress_stack_size_warning),
         ),
-        ("extra-warnings", &mut options.reports.extra_warnings),
-        ("report-resources", &mut options.reports.resources),
-        ("dump-callgraph", &mut options.reports.call_graph),
-        ("preserve-relocs", &mut options.preserve_relocs),
-        ("keep-system-libraries", &mut options.keep_system_libraries),
-        ("suppress-debug-info", &mut options.suppress_debug_info),
-        ("force-rela", &mut options.force_rela),
+        ("extra-warnings", Flag(&mut options.reports.extra_warnings)),
+        ("report-resources", Flag(&mut options.reports.resources)),
+        ("dump-callgraph", Flag(&mut options.reports.call_graph)),
+        ("preserve-relocs", Flag(&mut options.preserve_relocs)),
+        (
+            "keep-system-libraries",
+            Flag(&mut options.keep_system_libraries),
+        ),
+        (
+            "suppress-debug-info",
+            Flag(&mut options.suppress_debug_info),
+        ),
+        ("force-rela", Flag(&mut options.force_rela)),
         (
             "reserve-null-pointer",
-            &mut options.memory.reserve_null_pointer,
+            Flag(&mut options.memory.reserve_null_pointer),
         ),
         (
             "allow-undefined-globals",
-            &mut options.allow_undefined_globals,
+            Flag(&mut options.allow_undefined_globals),
         ),
         (
             "disable-shared-reservation",
-            &mut options.memory.disable_shared_reservation,
+            Flag(&mut options.memory.disable_shared_reservation),
         ),
         (
             "warnings-are-errors",
-            &mut options.reports.warnings_are_errors,
+            Flag(&mut options.reports.warnings_are_errors),
         ),
-        ("self-check", &mut options.reports.self_check),
-        ("trace-finalizer", &mut options.reports.trace_finalizer),
+        ("self-check", Flag(&mut options.reports.self_check)),
+        (
+            "trace-finalizer",
+            Flag(&mut options.reports.trace_finalizer),
+        ),
         (
             "trace-compatibility",
-            &mut options.reports.trace_compatibility,
+            Flag(&mut options.reports.trace_compatibility),
         ),
         (
             "copy-within-family",
-            &mut options.mercury.copy_within_family,
+            Flag(&mut options.mercury.copy_within_family),
         ),
         (
             "copy-across-families",
-            &mut options.mercury.copy_across_families,
+            Flag(&mut options.mercury.copy_across_families),
         ),
-        ("cap-merc", &mut options.mercury.cap_merc),
-        ("strict", &mut options.strict),
-        ("accept-newer", &mut options.accept_newer),
-        ("strict-finalize", &mut options.mercury.strict),
-        ("whole-program", &mut options.whole_program),
-    ]
-}
-
-/// Lists the options with a text; one without a text is not set.
-fn texts(options: &mut LinkOptions) -> [(&'static str, &mut Vec<u8>); 3] {
-    [
-        ("recorded-options", &mut options.record.options),
-        ("output-name", &mut options.record.output_name),
-        ("tool-branch", &mut options.record.tool_branch),
-    ]
-}
-
-/// Lists the options with names, of which there may be none.
-fn lists(options: &mut LinkOptions) -> [(&'static str, &mut Option<Vec<String>>); 6] {
-    [
-        ("kernels-used", &mut options.host.kernels_used),
-        ("variables-used", &mut options.host.variables_used),
-        ("host-kernels-external", &mut options.host.kernels_external),
-        ("host-kernels-internal", &mut options.host.kernels_internal),
+        ("cap-merc", Flag(&mut options.mercury.cap_merc)),
+        ("strict", Flag(&mut options.strict)),
+        ("accept-newer", Flag(&mut options.accept_newer)),
+        ("strict-finalize", Flag(&mut options.mercury.strict)),
+        ("whole-program", Flag(&mut options.whole_program)),
+        ("recorded-options", Text(&mut options.record.options)),
+        ("output-name", Text(&mut options.record.output_name)),
+        ("tool-branch", Text(&mut options.record.tool_branch)),
+        ("tool-name", Name(&mut options.record.tool_name)),
+        ("kernels-used", List(&mut options.host.kernels_used)),
+        ("variables-used", List(&mut options.host.variables_used)),
+        (
+            "host-kernels-external",
+            List(&mut options.host.kernels_external),
+        ),
+        (
+            "host-kernels-internal",
+            List(&mut options.host.kernels_internal),
+        ),
         (
             "host-variables-external",
-            &mut options.host.variables_external,
+            List(&mut options.host.variables_external),
         ),
         (
             "host-variables-internal",
-            &mut options.host.variables_internal,
+            List(&mut options.host.variables_internal),
         ),
     ]
 }
-
-/// The option with a text that may be empty.
-const TOOL_NAME: &str = "tool-name";
 
 impl Printer<'_, '_> {
     /// Prints the options that are set.
     pub(super) fn options(&mut self) {
         let mut options = self.module.options.clone();
-        for (word, is_set) in flags(&mut options) {
-            if *is_set {
-                put!(self.out, "  option {word}\n");
+        for (word, place) in option_places(&mut options) {
+            match place {
+                OptionPlace::Flag(is_set) if *is_set => put!(self.out, "  option {word}\n"),
+                OptionPlace::Text(text) if !text.is_empty() => self.text_option(word, text),
+                OptionPlace::Name(Some(name)) => self.text_option(word, name),
+                OptionPlace::List(Some(list)) => {
+                    put!(self.out, "  option {word}");
+                    for name in list {
+                        self.out.push(' ');
+                        put_name(&mut self.out, name.as_bytes());
+                    }
+                    self.out.push('\n');
+                }
+                _ => {}
             }
-        }
-        for (word, text) in texts(&mut options) {
-            if !text.is_empty() {
-                self.text_option(word, text);
-            }
-        }
-        if let Some(name) = &options.record.tool_name {
-            self.text_option(TOOL_NAME, name);
-        }
-        for (word, list) in lists(&mut options) {
-            let Some(list) = list else { continue };
-            put!(self.out, "  option {word}");
-            for name in list {
-                self.out.push(' ');
-                put_name(&mut self.out, name.as_bytes());
-            }
-            self.out.push('\n');
         }
     }
 
@@ -128,31 +140,25 @@ impl Printer<'_, '_> {
     }
 }
 
-/// Returns the value of the option with this word.
-fn find<'o, T, const N: usize>(options: [(&str, &'o mut T); N], word: &str) -> Option<&'o mut T> {
-    let mut options = options.into_iter();
-    options.find_map(|(known, value)| (known == word).then_some(value))
-}
-
 impl Parser<'_, '_, '_> {
     /// Reads an option.
     pub(super) fn option(&mut self) -> Parsed<()> {
         let position = self.cursor.position();
         let word = self.cursor.word("an option")?;
-        let options = &mut self.module.options;
-        if let Some(flag) = find(flags(options), word) {
-            *flag = true;
-        } else if let Some(text) = find(texts(options), word) {
-            *text = self.cursor.name()?.into_owned();
-        } else if word == TOOL_NAME {
-            options.record.tool_name = Some(self.cursor.name()?.into_owned());
-        } else if let Some(list) = find(lists(options), word) {
-            let list = list.insert(Vec::new());
-            while self.cursor.peek().is_some() {
-                list.push(self.cursor.string()?);
-            }
-        } else {
+        let mut places = option_places(&mut self.module.options).into_iter();
+        let Some((_, place)) = places.find(|(known, _)| *known == word) else {
             return Err(position.error(format!("expected an option, found `{word}`")));
+        };
+        match place {
+            OptionPlace::Flag(flag) => *flag = true,
+            OptionPlace::Text(text) => *text = self.cursor.name()?.into_owned(),
+            OptionPlace::Name(name) => *name = Some(self.cursor.name()?.into_owned()),
+            OptionPlace::List(list) => {
+                let list = list.insert(Vec::new());
+                while self.cursor.peek().is_some() {
+                    list.push(self.cursor.string()?);
+                }
+            }
         }
         Ok(())
     }
