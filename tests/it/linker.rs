@@ -191,8 +191,10 @@ fn settings_have_words() {
         |mut linker: Linker, word: &str, values: &[&str]| linker.set(word, values).map(|()| linker);
     let by_words = set(both(), "relocatable", &[]).unwrap();
     let by_words = set(by_words, "stamp", &["nvlink-13.5.37"]).unwrap();
-    let mut options = LinkOptions::default();
-    options.relocatable = true;
+    let mut options = LinkOptions {
+        relocatable: true,
+        ..LinkOptions::default()
+    };
     options.record.stamp_nvlink = true;
     let toolkit = Toolkit::by_version("13.5").unwrap();
     let by_methods = both().options(options).toolkit(toolkit).link().unwrap();

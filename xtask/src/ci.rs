@@ -50,6 +50,7 @@ pub fn run_all() -> Result<(), Box<dyn Error>> {
         Ok(_) => run(program("mdbook").args(["build", "docs"]))?,
         Err(_) => println!("there is no mdbook: cargo install mdbook"),
     }
+    step(&["run", "-q", "-p", "cuweld-header", "--", "--check"])?;
     let out = std::env::temp_dir().join(format!("cuweld-ci-{}.cubin", std::process::id()));
     announce("The link of the README");
     let inputs = ["examples/rdc/a.o", "examples/rdc/b.o"];

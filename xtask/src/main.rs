@@ -5,6 +5,7 @@
     reason = "a program for people at a terminal"
 )]
 
+mod capi;
 mod ci;
 mod fuzz;
 mod toolkit;
@@ -23,6 +24,8 @@ usage: cargo xtask TASK [ARGUMENTS]
     bless passes [WORD]         what pass cases expect: read the difference before you commit it
     bless jitlink               what NVIDIA's libnvJitLink answers to the probes of nvjitlink/tests
     bless docs                  generated pages, the texts of `cuweld inspect`, counts of allocations
+    bless capi                  capi/include/cuweld.h, the header of the C interface
+    capi [PREFIX]               the C library, its header and a file for pkg-config, below target/capi
     jitlink                     target/release/libnvJitLink.so.13, to be loaded in place of NVIDIA's
     bench [ARGUMENTS]           the benchmark with target/release/cuweld (docs/contributing/benchmarks.md)
     oracle [--nvshmem]          installs NVIDIA's tools and prints lines for the shell: eval \"$(cargo xtask oracle)\"
@@ -69,6 +72,9 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             bless(&["-p", "cuweld", "--test", "it", "inspect"])?;
             bless(&["-p", "cuweld-benches", "--test", "allocations"])
         }
+        ["bless", "capi"] => run(cargo(&["run", "-q", "-p", "cuweld-header"])),
+        ["capi"] => capi::install(None),
+        ["capi", prefix] => capi::install(Some(prefix)),
         ["jitlink"] => jitlink(),
         ["bench", words @ ..] => {
             run(cargo(&["build", "--release", "--bin", "cuweld"]))?;
