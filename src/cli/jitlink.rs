@@ -1,5 +1,6 @@
 //! `cuweld jitlink`: programs that load libnvJitLink load cuweld's.
 
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::io;
 use std::io::Write;
@@ -84,8 +85,8 @@ fn before_others(library: &Path) -> OsString {
     all
 }
 
-/// Returns the library that `CUWELD_JITLINK` names, else the one beside this program or in the
-/// `lib` beside its folder; where was looked if there is none.
+/// Returns the library that `CUWELD_JITLINK` names, else the one beside this program, in the `lib`
+/// beside its folder, or in the Python package there; where was looked if there is none.
 fn find() -> Result<PathBuf, Vec<PathBuf>> {
     let looked_at = match std::env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
         Some(named) => vec![PathBuf::from(named)],
@@ -93,11 +94,32 @@ fn find() -> Result<PathBuf, Vec<PathBuf>> {
             let program = std::env::current_exe().unwrap_or_default();
             let folder = program.parent().unwrap_or(Path::new(""));
             let beside = folder.join(FILE_NAME);
-            let lib = folder.parent().map(|root| root.join("lib").join(FILE_NAME));
-            [beside].into_iter().chain(lib).collect()
+            let lib = folder.parent().map(|root| root.join("lib"));
+            let packages = lib.iter().flat_map(|lib| packages(lib));
+            let folders = lib.iter().cloned().chain(packages);
+            let libraries = folders.map(|folder| folder.join(FILE_NAME));
+            [beside].into_iter().chain(libraries).collect()
         }
     };
     let found = looked_at.iter().find(|path| path.is_file());
     let found = found.and_then(|path| std::path::absolute(path).ok());
     found.ok_or(looked_at)
+}
+
+/// Returns the folders in which Python's packages below this one have the library.
+fn packages(lib: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(lib).into_iter().flatten().flatten();
+    let is_python = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str);
+        name.is_some_and(|name| name.starts_with("python3"))
+    };
+    let mut pythons: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(is_python)
+        .collect();
+    pythons.sort();
+    let all = pythons.iter().flat_map(|python| {
+        ["site-packages", "dist-packages"].map(|packages| python.join(packages).join("cuweld/lib"))
+    });
+    all.collect()
 }

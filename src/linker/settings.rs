@@ -95,12 +95,13 @@ impl Linker {
 }
 
 fn unknown(word: &str) -> Diagnostic {
-    let message = format!("there is no setting '{word}'");
-    let finding = Diagnostic::fatal(usage::COMMAND_LINE, message);
-    match nearest(word, Linker::words()) {
-        Some(nearest) => finding.help(format!("'{nearest}' is one")),
-        None => finding,
-    }
+    // Callers show the message alone.
+    let nearest = nearest(word, Linker::words()).map(|nearest| format!(": '{nearest}' is one"));
+    let message = format!(
+        "there is no setting '{word}'{}",
+        nearest.unwrap_or_default()
+    );
+    Diagnostic::fatal(usage::COMMAND_LINE, message)
 }
 
 fn wrong(word: &str, what: &str) -> Diagnostic {

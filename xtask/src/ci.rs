@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::tools::{cargo, program, run, target};
+use crate::wheel;
 
 /// The static program: another C library, start and heap.
-const STATIC: &str = "x86_64-unknown-linux-musl";
+pub const STATIC: &str = "x86_64-unknown-linux-musl";
 
 /// Lines of test programs that are shown once more at the end.
 const CLOSING: [&str; 5] = [
@@ -90,6 +91,14 @@ pub fn run_all() -> Result<(), Box<dyn Error>> {
             passed = false;
         }
     }
+    announce("The Python package");
+    passed &= match wheel::test() {
+        Ok(()) => true,
+        Err(error) => {
+            println!("{error}");
+            false
+        }
+    };
     announce("Results");
     for line in closing {
         println!("{line}");
@@ -160,7 +169,7 @@ fn static_program() -> PathBuf {
 }
 
 /// Checks that the static program can be built here; rustup adds the target.
-fn static_target() -> Result<(), String> {
+pub fn static_target() -> Result<(), String> {
     let has = |mut command: Command| command.output().is_ok_and(|done| done.status.success());
     let mut compiler = program("musl-gcc");
     compiler.arg("--version");

@@ -10,6 +10,7 @@ mod ci;
 mod fuzz;
 mod toolkit;
 mod tools;
+mod wheel;
 
 use std::error::Error;
 use std::process::{Command, ExitCode};
@@ -27,6 +28,8 @@ usage: cargo xtask TASK [ARGUMENTS]
     bless capi                  capi/include/cuweld.h, the header of the C interface
     capi [PREFIX]               the C library, its header and a file for pkg-config, below target/capi
     jitlink                     target/release/libnvJitLink.so.13, to be loaded in place of NVIDIA's
+    wheel [PROFILE]             target/wheels: the Python package with the program and libnvJitLink.so.13; release, or dist to ship
+    wheel --test                builds it from what the tests are made of, installs it below target/python, and tests it
     bench [ARGUMENTS]           the benchmark with target/release/cuweld (docs/contributing/benchmarks.md)
     oracle [--nvshmem]          installs NVIDIA's tools and prints lines for the shell: eval \"$(cargo xtask oracle)\"
     conformance SEEDS           the conformance engine: 0..20000, or 57,300..320
@@ -40,6 +43,9 @@ usage: cargo xtask TASK [ARGUMENTS]
 
 /// The variable that names the toolkit whose linker is compared with.
 const TOOLKIT: &str = "CUWELD_ORACLE_TOOLKIT";
+
+/// The profile of cargo that the README builds with.
+const RELEASE: &str = "release";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -75,7 +81,13 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
         ["bless", "capi"] => run(cargo(&["run", "-q", "-p", "cuweld-header"])),
         ["capi"] => capi::install(None),
         ["capi", prefix] => capi::install(Some(prefix)),
-        ["jitlink"] => jitlink(),
+        ["jitlink"] => {
+            println!("{}", wheel::jitlink(RELEASE)?.display());
+            Ok(())
+        }
+        ["wheel"] => wheel::build(RELEASE),
+        ["wheel", "--test"] => wheel::test(),
+        ["wheel", profile] => wheel::build(profile),
         ["bench", words @ ..] => {
             run(cargo(&["build", "--release", "--bin", "cuweld"]))?;
             let bench = ["run", "--release", "-p", "cuweld-benches", "--"];
@@ -107,17 +119,6 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
         ["toolkit", "add", version, seeds] => toolkit::add(version, Some(seeds)),
         _ => Err(USAGE.into()),
     }
-}
-
-/// Makes the shared library with the interface of libnvJitLink.
-fn jitlink() -> Result<(), Box<dyn Error>> {
-    run(cargo(&["build", "--release", "-p", "cuweld-nvjitlink"]))?;
-    let release = tools::target().join("release");
-    let (archive, library) = ("libcuweld_nvjitlink.a", "libnvJitLink.so.13");
-    let files = [archive, library].map(|name| release.join(name));
-    run(program("nvjitlink/make-shared").args(&files))?;
-    println!("{}", files[1].display());
-    Ok(())
 }
 
 /// Runs tests that write their expectations anew.

@@ -1,0 +1,4 @@
+import ctypes
+
+path: str
+library: ctypes.CDLL

@@ -1,0 +1,119 @@
+//! The Python package, with what it carries.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::ci::STATIC;
+use crate::tools::{self, cargo, program, root, run};
+
+/// The library's name, which is that of NVIDIA's.
+const JITLINK: &str = "libnvJitLink.so.13";
+
+/// Builds the package in target/wheels.
+pub fn build(profile: &str) -> Result<(), Box<dyn Error>> {
+    let python = root().join("python");
+    put(
+        &linker(profile)?,
+        &python.join("cuweld.data/scripts/cuweld"),
+    )?;
+    put(&jitlink(profile)?, &python.join("cuweld/lib").join(JITLINK))?;
+    let wheels = tools::target().join("wheels");
+    let mut command = program(&maturin()?);
+    command.args(["build", "--profile", profile, "--manifest-path"]);
+    command.arg(python.join("Cargo.toml"));
+    // Else it ends up below the package's own folder.
+    command.env("CARGO_TARGET_DIR", tools::target());
+    run(command.arg("--out").arg(wheels))
+}
+
+/// Builds the package from what the tests are made of, installs it in an environment of its own, and
+/// runs its tests.
+pub fn test() -> Result<(), Box<dyn Error>> {
+    let (wheels, environment) = (
+        tools::target().join("wheels"),
+        tools::target().join("python"),
+    );
+    for folder in [&wheels, &environment] {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+    }
+    build("dev")?;
+    run(program("python3").args(["-m", "venv"]).arg(&environment))?;
+    let pip = environment.join("bin/pip").display().to_string();
+    let install = ["install", "-q", "--no-index", "--find-links"];
+    run(program(&pip).args(install).arg(&wheels).arg("cuweld"))?;
+    let python = environment.join("bin/python").display().to_string();
+    let tests = ["-m", "unittest", "discover", "-s", "python/tests"];
+    run(program(&python).args(tests))
+}
+
+/// Makes the shared library with the interface of libnvJitLink. Returns where it is.
+pub fn jitlink(profile: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let package = ["build", "--profile", profile, "-p", "cuweld-nvjitlink"];
+    run(cargo(&package))?;
+    let built = tools::target().join(folder(profile));
+    let files = ["libcuweld_nvjitlink.a", JITLINK].map(|name| built.join(name));
+    run(program("nvjitlink/make-shared").args(&files))?;
+    let [_, library] = files;
+    Ok(library)
+}
+
+/// Builds the program: the static one, which runs on any Linux, where it can be built.
+fn linker(profile: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let package = [
+        "build",
+        "--profile",
+        profile,
+        "-p",
+        "cuweld",
+        "--bin",
+        "cuweld",
+    ];
+    let target = ["--target", STATIC];
+    let built = tools::target();
+    match crate::ci::static_target() {
+        Ok(()) => {
+            run(cargo(&[&package[..], &target].concat()))?;
+            Ok(built.join(STATIC).join(folder(profile)).join("cuweld"))
+        }
+        Err(reason) => {
+            println!("The program needs this system's C library: {reason}");
+            run(cargo(&package))?;
+            Ok(built.join(folder(profile)).join("cuweld"))
+        }
+    }
+}
+
+/// Returns the folder of a profile.
+fn folder(profile: &str) -> &str {
+    match profile {
+        "dev" => "debug",
+        profile => profile,
+    }
+}
+
+/// Returns maturin: that on PATH, else one that is installed below target.
+fn maturin() -> Result<String, Box<dyn Error>> {
+    if program("maturin").arg("--version").output().is_ok() {
+        return Ok("maturin".to_owned());
+    }
+    let folder = tools::target().join("maturin");
+    let installed = folder.join("bin/maturin");
+    if !installed.is_file() {
+        run(program("python3").args(["-m", "venv"]).arg(&folder))?;
+        let pip = folder.join("bin/pip").display().to_string();
+        run(program(&pip).args(["install", "-q", "maturin>=1.9.4,<2"]))?;
+    }
+    Ok(installed.display().to_string())
+}
+
+fn put(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::copy(from, to).map_err(|error| format!("{}: {error}", from.display()))?;
+    Ok(())
+}
