@@ -41,6 +41,8 @@ pub struct Controls {
     pub dumping: Dumping,
     /// What is explained.
     pub explaining: Questions,
+    /// Make a map of the output: [`LinkOutcome::map`](crate::LinkOutcome::map).
+    pub map: bool,
     /// File for a reproducer; after an internal error there is one in any case.
     pub repro: Option<String>,
 }

@@ -27,11 +27,13 @@ use cuweld_passes::checks::check_objects::CheckObjects;
 use cuweld_passes::checks::check_objects::newest_accepted;
 use cuweld_passes::pass::Pass;
 use cuweld_passes::pipeline::Facts;
+use cuweld_passes::reports::link_map::LinkMap;
 
 use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
 use crate::compile::lto;
 use crate::diagnostics::Reporter;
+use crate::file_name;
 use crate::input::DeviceInput;
 use crate::input::DiscoverOptions;
 use crate::input::Discovered;
@@ -75,6 +77,9 @@ pub struct LinkOutcome<'data> {
     pub leaves_registration: bool,
     /// Runs of the compiler, in the order of the inputs; none if the link failed fatally.
     pub compile_times: Vec<CompileTime>,
+    /// What lies where in the output, if asked for; `None` without an output, and of a program that
+    /// link-time optimisation made, whose layout is not known here.
+    pub map: Option<LinkMap>,
 }
 
 /// The output file of a link.
@@ -164,6 +169,7 @@ pub fn link<'data>(
         registration: None,
         leaves_registration: false,
         compile_times: Vec::new(),
+        map: None,
     });
     let facts = Facts::new(request.discover.target, &request.options);
     // A pipeline that cannot run is refused before any input is read.
@@ -243,6 +249,10 @@ pub fn link<'data>(
     let keeps_runtime = module
         .included_objects()
         .any(|(_, object)| object.system_library);
+    let mut map = match request.controls.map && !reporter.failed() {
+        true => LinkMap::new(&module, file_name::text),
+        false => None,
+    };
     let text = request.as_text.map(|form| text::print(&module, form));
     let output = match text.map(String::into_bytes).or_else(|| module.image.take()) {
         Some(image) => Some(LinkedFile::Image(image)),
@@ -264,6 +274,7 @@ pub fn link<'data>(
         registration,
         leaves_registration: has_runtime && !keeps_runtime,
         compile_times: times,
+        map: map.take_if(|_| output.is_some() && !reporter.failed()),
         output: output.filter(|_| !reporter.failed()),
     })
 }
@@ -486,6 +497,7 @@ fn program(
         output: Some(LinkedFile::Image(output)),
         leaves_registration: false,
         compile_times,
+        map: None,
     }
 }
 

@@ -19,6 +19,7 @@ use cuweld_elf::Target;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
+use cuweld_passes::reports::link_map::LinkMap;
 use cuweld_passes::threads::Threads;
 use thiserror::Error;
 
@@ -65,6 +66,9 @@ pub struct Linked {
     pub diagnostics: Vec<Diagnostic>,
     /// How much was linked.
     pub statistics: Statistics,
+    /// What lies where in [`Self::cubin`], if [`Linker::map`] asked for it; `None` of a program that
+    /// link-time optimisation made, whose layout is not known here.
+    pub map: Option<LinkMap>,
 }
 
 /// How much was linked.
@@ -205,6 +209,12 @@ impl Linker {
         self
     }
 
+    /// Says whether [`Linked::map`] is made.
+    pub fn map(mut self, is_made: bool) -> Self {
+        self.controls.map = is_made;
+        self
+    }
+
     /// Calls a function before each pass, with its name, its number from 1 and their number. It
     /// cancels the link by `Break`.
     pub fn progress(
@@ -314,15 +324,17 @@ impl Linker {
         };
         let (mut text, mut diagnostics) = (Vec::new(), Vec::new());
         let arena = Arena::new();
-        let image = {
+        let made = {
             let mut reporter = Reporter::new(&mut text, Style::Native);
             reporter.keep(&mut diagnostics);
             let outcome = link(&request, &inputs, &arena, &mut reporter);
             // A buffer takes all that is written.
-            let output = outcome.ok().and_then(|outcome| outcome.output);
-            output.and_then(|output| Some(output.image().ok()?.into_owned()))
+            outcome.ok().and_then(|outcome| {
+                let image = outcome.output?.image().ok()?.into_owned();
+                Some((image, outcome.map))
+            })
         };
-        let Some(cubin) = image else {
+        let Some((cubin, map)) = made else {
             return Err(match is_cancelled.load(Ordering::Relaxed) {
                 true => LinkError::Cancelled,
                 false => LinkError::Failed { diagnostics },
@@ -337,6 +349,7 @@ impl Linker {
             cubin,
             diagnostics,
             statistics,
+            map,
         })
     }
 

@@ -295,6 +295,7 @@ impl PipelineArgs {
                 stack: self.why_stack.clone(),
                 registers: self.why_regs.clone(),
             },
+            map: false,
             repro: self.repro.clone(),
         }
     }
