@@ -40,6 +40,7 @@ mod invariants;
 mod jobs;
 mod limits;
 mod linker;
+mod map_file;
 mod output;
 mod pipeline_files;
 mod reduce;

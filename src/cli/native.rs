@@ -4,6 +4,7 @@ use crate::file_name;
 use std::io;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -19,6 +20,7 @@ use cuweld_passes::checks::finalizer::BinaryKind;
 use cuweld_passes::checks::finalizer::default_output_name;
 use cuweld_passes::checks::finalizer::sass_view;
 use cuweld_passes::pipeline::Facts;
+use cuweld_passes::reports::link_map::LinkMap;
 
 use super::bisect::BisectArgs;
 use super::check::CheckArgs;
@@ -47,6 +49,7 @@ use crate::diagnostics::Style;
 use crate::driver::LinkedFile;
 use crate::driver::link;
 use crate::input::InputArena;
+use crate::map_file;
 use crate::repro::Recorder;
 use crate::repro::finish;
 
@@ -115,6 +118,10 @@ struct LinkArgs {
     /// module in text form if its name ends in `.lir`.
     #[arg(short, long, value_parser = file_name::parse)]
     output: Option<PathBuf>,
+    /// Write a map of the output to this file: what lies where, and which input it came from. JSON if
+    /// its name ends in `.json`, otherwise text; `-` is the standard output.
+    #[arg(long, value_name = "FILE", value_parser = file_name::parse)]
+    map: Option<PathBuf>,
     /// Print where libraries, ptxas and libnvJitLink are looked for, and link nothing.
     #[arg(long)]
     print_search_dirs: bool,
@@ -202,8 +209,10 @@ fn run_link(
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
     args.pipeline.set_up(&mut reporter);
-    let controls = args.pipeline.controls(program.register);
-    let mut recorder = Recorder::new(without_option(words, "--repro"));
+    let mut controls = args.pipeline.controls(program.register);
+    controls.map = args.map.is_some();
+    let words = without_option(words, "--repro");
+    let mut recorder = Recorder::new(without_option(&words, "--map"));
     let finalizer = args.finalizer.options();
     let wants_sass = finalizer.out_sass || finalizer.binary_kind == Some(BinaryKind::Sass);
     let kind = if wants_sass {
@@ -220,6 +229,16 @@ fn run_link(
     let request = finalizer
         .check(args.arch)
         .map_err(|error| Diagnostic::fatal(error.diagnostic_code(), error.to_string()));
+    let request =
+        request.and_then(
+            |()| match controls.map && wants_sass && args.arch.is_mercury() {
+                true => Err(Diagnostic::fatal(
+                    usage::COMMAND_LINE,
+                    "--map shows a file with Mercury, not the SASS that is taken out of it",
+                )),
+                false => Ok(()),
+            },
+        );
     let request = request.and_then(|()| {
         args.input
             .request(&args.inputs, args.arch, name.clone(), &controls)
@@ -264,6 +283,7 @@ fn run_link(
         }
         file => file,
     };
+    let is_linked = file.is_some();
     if let Some(file) = file
         && let Err(error) = file.write(&output, &input_arena, &request.threads)
     {
@@ -274,8 +294,33 @@ fn run_link(
             format!("cannot write '{name}': {error}"),
         ))?;
     }
+    if let Some(path) = args.map.as_ref().filter(|_| is_linked)
+        && !reporter.failed()
+    {
+        write_map(outcome.map.as_ref(), path, stdout, &mut reporter)?;
+    }
     finish(|| recorder, &controls, &input_arena, &mut reporter)?;
     Ok(reporter.exit_code())
+}
+
+/// Writes the map that was asked for, or reports why it is not written.
+fn write_map(
+    map: Option<&LinkMap>,
+    path: &Path,
+    stdout: &mut dyn Write,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
+    let Some(map) = map else {
+        return reporter.report(&map_file::missing());
+    };
+    match map_file::write(map, path, stdout) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let name = file_name::of_path(path);
+            let message = format!("cannot write '{name}': {error}");
+            reporter.report(&Diagnostic::fatal(system::CANNOT_WRITE, message))
+        }
+    }
 }
 
 /// Returns the SASS view of a linked file.

@@ -205,7 +205,12 @@ impl Replay {
     /// Returns the variables of the run, with their paths moved into the folder: none but those that
     /// matter to a link.
     fn variables(&self) -> Vec<(&str, String)> {
-        let ours = ["CUWELD_REPRO", replay_root::VARIABLE, replay_root::TRUSTED];
+        let ours = [
+            "CUWELD_REPRO",
+            "CUWELD_MAP",
+            replay_root::VARIABLE,
+            replay_root::TRUSTED,
+        ];
         let variables = self.description.environment.iter();
         variables
             .filter(|(name, _)| is_known(name) && !ours.contains(&name.as_str()))

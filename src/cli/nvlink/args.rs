@@ -50,6 +50,8 @@ pub struct NvlinkArgs {
     pub jobs: Option<usize>,
     /// `--cuweld-limit`.
     pub limits: Limits,
+    /// `--cuweld-map`.
+    pub map: Option<String>,
     /// `--cuweld-print-search-dirs`.
     pub prints_search_dirs: bool,
     /// `--cuweld-wait`.
@@ -106,6 +108,7 @@ impl NvlinkArgs {
                 .number(Id::CuweldJobs)
                 .map(|count| usize::try_from(count).unwrap_or(0)),
             limits,
+            map: text(low, Id::CuweldMap),
             prints_search_dirs: low.given(Id::CuweldPrintSearchDirs),
             waits: low.given(Id::CuweldWait),
             compile: compile_options(low, toolkit),
@@ -257,6 +260,7 @@ fn controls(low: &LowArgs) -> Controls {
                 .unwrap_or_default(),
             ..Dumping::default()
         },
+        map: low.text(Id::CuweldMap).is_some(),
         repro: text(low, Id::CuweldRepro),
         extensions: Extensions {
             plugins: list(low, Id::CuweldLoadPassPlugin),

@@ -40,6 +40,7 @@ use crate::driver::link;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
 use crate::jobs;
+use crate::map_file;
 use crate::repro::Recorder;
 use crate::repro::finish;
 
@@ -116,6 +117,7 @@ fn read_options(path: &Path) -> io::Result<Vec<u8>> {
 fn recorder(arguments: &[&[u8]], toolkit: Option<&Toolkit>, options_files: &[String]) -> Recorder {
     let words = arguments.iter().map(|word| file_name::text(word));
     let words = without_option(&words.collect::<Vec<_>>(), "--cuweld-repro");
+    let words = without_option(&words, "--cuweld-map");
     let is_own = |word: &String| word.trim_start_matches('-').starts_with("cuweld-");
     let nvlinks = words.iter().filter(|word| !is_own(word)).cloned().collect();
     let mut all = vec!["nvlink".to_owned()];
@@ -217,6 +219,19 @@ fn run_link(
             &request.threads,
         );
         report_output(&args.output, file.size(), strict, written, reporter)?;
+        if let Some(path) = args.map.as_ref().filter(|_| !reporter.failed()) {
+            match &outcome.map {
+                None => reporter.report(&map_file::missing())?,
+                Some(map) => {
+                    let path_of_map = file_name::path(path);
+                    if let Err(error) = map_file::write(map, &path_of_map, stdout) {
+                        let message = format!("Could not open output file '{path}'");
+                        let finding = Diagnostic::fatal(system::CANNOT_WRITE, message);
+                        reporter.report(&finding.note(error.to_string()))?;
+                    }
+                }
+            }
+        }
         // The process ends: what the link leaves in memory goes with it.
         std::mem::forget(file);
     }

@@ -179,9 +179,12 @@ impl<'m, 'data> Contributions<'m, 'data> {
     }
 }
 
-/// Returns `true` if memory of a section stays together, in an included object.
+/// Returns `true` if memory of a section stays together. Shared variables are laid out one by one,
+/// and all objects have one block of reserved shared memory.
 fn is_laid_out_whole(section: &Section<'_>) -> bool {
-    section.kind.is_concatenated() && section.kind != SectionKind::ModuleShared
+    section.kind.is_concatenated()
+        && section.kind != SectionKind::ModuleShared
+        && section.ty != sht::CUDA_SHARED_RESERVED
 }
 
 /// Returns the tentative definitions that prevailed. They lie after all other global variables.

@@ -99,6 +99,7 @@ pub enum OptionId {
     CuweldLoadPassPlugin,
     CuweldJobs,
     CuweldLimit,
+    CuweldMap,
     CuweldMessageFormat,
     CuweldPrintSearchDirs,
     CuweldWait,

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 25] = [
+pub(super) const OPTIONS: [OptionSpec; 26] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -184,6 +184,14 @@ pub(super) const OPTIONS: [OptionSpec; 25] = [
     .names("cuweld-limit", "")
     .metavar("NAME=N,...")
     .environment("CUWELD_LIMIT"),
+    own(
+        OptionId::CuweldMap,
+        ValueKind::Text,
+        "Write a map of the output: what lies where, and which input it came from. JSON if the name ends in .json, otherwise text.",
+    )
+    .names("cuweld-map", "")
+    .metavar("FILE")
+    .environment("CUWELD_MAP"),
     own(
         OptionId::CuweldMessageFormat,
         ValueKind::Choice(Choices::plain(&["text", "json"])),
