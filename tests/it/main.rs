@@ -22,6 +22,7 @@ mod fuzz_entries;
 mod inspect;
 mod jitlink;
 mod limits;
+mod link_map;
 mod linker;
 mod message_format;
 mod messages;

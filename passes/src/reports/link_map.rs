@@ -11,6 +11,8 @@ mod contributions;
 mod dropped;
 mod pieces;
 mod print;
+#[cfg(test)]
+mod tests;
 
 use cuweld_elf::raw::SHN_LORESERVE;
 use cuweld_elf::raw::SHN_XINDEX;
