@@ -453,7 +453,7 @@ fn sass_alone_has_no_map() {
         "a.cubin",
         "b.cubin",
         "c.cubin",
-        "--out-sass",
+        "--binary-kind=sass",
     ];
     let more = ["--map", "-", "-o", output.to_str().unwrap()];
     let done = cuweld(&folder, &[&words[..], &more].concat());
