@@ -314,6 +314,23 @@ fn relocatable_output_and_mercury_have_maps() {
     assert_eq!(mercury.pieces[0].size, mercury.size);
 }
 
+/// Constants that are laid out one by one come from their places in the inputs.
+#[test]
+fn constants_laid_out_again_have_their_inputs() {
+    let files = case("data/constants-laid-out-again", "sm_90");
+    let linked = link(&files, "sm_90", LinkOptions::default()).unwrap();
+    linked.check("constants");
+    let bank = linked.section(".nv.constant3");
+    assert!(bank.pieces.len() > 3, "{bank:?}");
+    for piece in &bank.pieces {
+        let input = piece.input.as_ref().unwrap();
+        assert_eq!(input.section, ".nv.constant3");
+        assert_eq!(piece.symbols[0].value, piece.offset);
+    }
+    let later = bank.pieces.iter().filter_map(|piece| piece.input.as_ref());
+    assert!(later.filter(|input| input.offset > 0).count() > 1);
+}
+
 /// Every case of `tests/links` for every target that links, as an executable and with `-r`.
 #[test]
 fn maps_of_all_cases_are_those_of_their_files() {

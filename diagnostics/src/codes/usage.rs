@@ -28,7 +28,7 @@ codes! {
         when "A `.lir` file cannot be read, breaks invariants of the IR, or is for another target.";
     OUTPUT "output":
         "an output that the command does not make"
-        when "No output is named, or the passes end before there is one.";
+        when "No output is named, the passes end before there is one, or it has no map.";
     CHECK "check":
         "a check that finds nothing to look for"
         when "The check of `cuweld bisect` or `cuweld reduce` does not tell good from bad.";

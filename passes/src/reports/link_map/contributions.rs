@@ -120,10 +120,8 @@ impl<'m, 'data> Contributions<'m, 'data> {
 
     /// Returns the constants of the pool that stands in the place of a bank, if there is one.
     fn pool(&self, row: &PlanSection<'_>) -> Vec<Contribution> {
-        let bank = row.ty.checked_sub(sht::CUDA_CONSTANT0);
-        let bank = bank.and_then(|bank| u8::try_from(bank).ok());
-        // Other contents of the same type are no pool.
-        let bank = bank.filter(|bank| self.module.pool_size(*bank) == row.size);
+        // Other contents of the same name are no pool.
+        let bank = bank(row.name).filter(|bank| self.module.pool_size(*bank) == row.size);
         let parts = bank.map_or(&[][..], |bank| self.module.pool(bank));
         let parts = parts.iter().filter_map(|part| {
             let input = self.module.sections.get(part.section)?;
@@ -209,4 +207,12 @@ fn whole(id: SectionId, input: &Section<'_>, offset: u64, size: u64) -> Contribu
         align: input.align,
         source: Source::Section(id, 0),
     }
+}
+
+/// Returns the number of the constant bank in the name of a section: 3 in `.nv.constant3`, 0 in
+/// `.nv.constant0.K`.
+fn bank(name: &[u8]) -> Option<u8> {
+    let rest = name.strip_prefix(b".nv.constant")?;
+    let digits = rest.split(|byte| *byte == b'.').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
