@@ -1,4 +1,4 @@
-//! Damaged objects: bytes of the objects of `tests/links` are changed, and what can still be read goes through all passes. Nothing may panic, what
+//! Damaged objects: bytes of the objects of `tests/links` are changed, and what can still be read goes through all passes. Nothing may panic, the link map included; what
 //! is read has to pass the verifier, and no pass may leave a broken module.
 //!
 //! The damage is the same every time; `CUWELD_DAMAGES=1000000` does more of it.
@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use cuweld::diagnostics::{Reporter, Style};
-use cuweld::{Controls, Watching, run_pipeline};
+use cuweld::{Controls, LinkMap, Watching, run_pipeline};
 use cuweld_diagnostics::codes::internal;
 use cuweld_elf::Target;
 use cuweld_ir::{Arena, LinkOptions, Module, Phase, elf, verify};
@@ -141,6 +141,10 @@ fn link(
         &mut reporter,
     )?;
     outcome.linked += usize::from(!reporter.failed());
+    // A module that a pass refused after the layout has a map, too.
+    let map = LinkMap::new(&module, |name| String::from_utf8_lossy(name).into_owned());
+    assert_eq!(map.is_some(), module.plan.is_some());
+    assert!(map.is_none_or(|map| map.to_string().starts_with("Offset")));
     let messages = String::from_utf8_lossy(&messages);
     if messages.contains(internal::BROKEN_MODULE.name()) {
         outcome.broken.push(messages.into_owned());
