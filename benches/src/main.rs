@@ -14,6 +14,7 @@
 //!     --before FILE   a cuweld to compare with, run in turn with the first
 //!     --folder PATH   where inputs are kept
 //!     --zstd          the two libraries that unpack Zstandard, on cubins of 14 MB or those of PATH; needs ptxas and fatbinary
+//!     --in-process    libnvJitLink, NVIDIA's and ours, each in a process that links again and again
 //!     --templates PATH  compile the objects of benches/templates anew, and end
 //!     PATH ...        a folder with inputs and `args.txt`, nvlink's words one a line, or a reproducer of `--cuweld-repro`, in
 //!                     place of the built-in cases, or after those that --only names
@@ -22,6 +23,10 @@
 
 mod aims;
 mod chart;
+mod floor;
+mod in_process;
+mod jitlink;
+mod measure;
 mod ptx;
 mod reproducer;
 mod run;
@@ -31,14 +36,15 @@ mod tools;
 mod unpack;
 mod wrap;
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::chart::Pair;
+use crate::in_process::Libraries;
 use crate::run::Effort;
 use crate::run::Measured;
-use crate::run::measure;
 use crate::shapes::CASES;
 use crate::shapes::Case;
 use crate::shapes::Failure;
@@ -54,6 +60,7 @@ struct Arguments {
     folder: PathBuf,
     templates: Option<PathBuf>,
     zstd: bool,
+    in_process: bool,
     paths: Vec<PathBuf>,
 }
 
@@ -90,6 +97,7 @@ fn arguments() -> Result<Arguments, Failure> {
         folder: PathBuf::from("target/benches"),
         templates: None,
         zstd: false,
+        in_process: false,
         paths: Vec::new(),
     };
     let mut words = std::env::args().skip(1);
@@ -101,6 +109,7 @@ fn arguments() -> Result<Arguments, Failure> {
         };
         match word.as_str() {
             "--zstd" => found.zstd = true,
+            "--in-process" => found.in_process = true,
             "--all" => found.all = true,
             "--only" => found.only = Some(value()?),
             "--chart" => found.chart = Some(value()?.into()),
@@ -119,7 +128,14 @@ fn arguments() -> Result<Arguments, Failure> {
 }
 
 fn main() -> ExitCode {
-    match work() {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let done = match words.split_first() {
+        Some((first, words)) if first == "measure" => {
+            measure::measure(words).map_err(|error| error.to_string())
+        }
+        _ => work(),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             println!("{failure}");
@@ -142,12 +158,15 @@ fn work() -> Result<(), Failure> {
     if arguments.zstd {
         return unpack_all(&arguments, &tools);
     }
+    if arguments.in_process {
+        return link_in_process(&arguments, &tools);
+    }
     table::head(&tools, &arguments.effort);
     let mut pairs = Vec::new();
     let mut done: Vec<(&Case, Measured)> = Vec::new();
     for case in CASES.iter().filter(|case| arguments.wants(case)) {
         let (folder, words) = inputs(case, &tools, &arguments.folder)?;
-        let measured = measure(&tools, &folder, &words, &arguments.effort)?;
+        let measured = run::measure(&tools, &folder, &words, &arguments.effort)?;
         let smaller = done
             .iter()
             .rev()
@@ -162,7 +181,7 @@ fn work() -> Result<(), Failure> {
     }
     for path in &arguments.paths {
         let (folder, words) = reproducer::open(path, &arguments.folder)?;
-        let measured = measure(&tools, &folder, &words, &arguments.effort)?;
+        let measured = run::measure(&tools, &folder, &words, &arguments.effort)?;
         let name = path
             .file_name()
             .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -188,6 +207,21 @@ fn unpack_all(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> {
         let (folder, words) = inputs(case, tools, &arguments.folder)?;
         let cubin = words.last().ok_or("no input was made")?;
         unpack::row(case.name, &folder.join(cubin), tools, runs)?;
+    }
+    Ok(())
+}
+
+/// Times the libraries with the interface of libnvJitLink.
+fn link_in_process(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> {
+    let libraries = Libraries::find(tools)?;
+    in_process::head();
+    for (name, count) in in_process::CASES {
+        let case = CASES.iter().find(|case| case.name == name);
+        let case = case.ok_or(format!("there is no case '{name}'"))?;
+        let (folder, words) = inputs(case, tools, &arguments.folder)?;
+        let words = words.into_iter().filter(|word| !word.starts_with('-'));
+        let inputs: Vec<String> = words.take(count).collect();
+        in_process::row(name, (case.sm, &folder, &inputs), tools, &libraries)?;
     }
     Ok(())
 }

@@ -1,20 +1,21 @@
-//! Runs one program and says what it took. A program of its own, because the peak memory that the
+//! Runs one program and says what it took: a process of its own, because the peak memory that the
 //! system reports of a child begins with what its parent had.
 //!
-//! `cuweld-measure run SECONDS PROGRAM ARGUMENT...` prints wall, user and system time in seconds,
+//! `cuweld-benches measure run SECONDS PROGRAM ARGUMENT...` prints wall, user and system time in seconds,
 //! peak memory and peak anonymous memory (0 unless SECONDS is negative: looking slows the run) in
 //! bytes, and the exit code; -1 if it was ended after that time.
 //!
-//! `cuweld-measure floor TARGET OUTPUT COPY` reads the files that standard input names, one a line,
+//! `cuweld-benches measure floor TARGET OUTPUT COPY` reads the files that standard input names, one a line,
 //! unpacks what is packed in them, and writes as many bytes as OUTPUT has to COPY; prints the
 //! seconds, the bytes of the inputs unpacked, and how many sections, symbols and relocations they
 //! hold.
 //!
-//! `cuweld-measure warm BYTES` takes memory and gives it back. A virtual machine's host takes back
+//! `cuweld-benches measure jitlink LIBRARY TARGET OUTPUT` loads a library with the interface of libnvJitLink
+//! and links the cubins that standard input names, one a line, again and again.
+//!
+//! `cuweld-benches measure warm BYTES` takes memory and gives it back. A virtual machine's host takes back
 //! memory that is free for some seconds, and getting it again takes programs more time than they
 //! run: what ran or waited before them would decide on that.
-
-mod floor;
 
 use std::ffi::OsString;
 use std::io;
@@ -32,22 +33,30 @@ use nix::sys::resource::UsageWho;
 use nix::sys::resource::getrusage;
 use nix::sys::time::TimeValLike;
 
-fn main() -> io::Result<()> {
-    let mut words = std::env::args_os().skip(1);
-    let kind = words.next().unwrap_or_default();
-    let words: Vec<OsString> = words.collect();
-    match (kind.to_str(), words.as_slice()) {
+use crate::floor;
+use crate::jitlink;
+
+/// Does what the words after `measure` say.
+pub fn measure(words: &[OsString]) -> io::Result<()> {
+    let Some((kind, words)) = words.split_first() else {
+        return Err(io::Error::other("what is to be measured?"));
+    };
+    match (kind.to_str(), words) {
         (Some("run"), [limit, program, arguments @ ..]) => {
             let limit = limit.to_str().and_then(|text| text.parse().ok());
             run(limit.unwrap_or(0.0), program, arguments)
         }
         (Some("floor"), [target, output, copy]) => print_floor(target, output, copy),
+        (Some("jitlink"), [library, target, output]) => {
+            let words = [library, target, output].map(|word| word.to_string_lossy());
+            jitlink::run(&words[0], &words[1], &words[2])
+        }
         (Some("warm"), [bytes]) => {
             let bytes = bytes.to_str().and_then(|text| text.parse().ok());
             warm(bytes.unwrap_or(0))
         }
         _ => Err(io::Error::other(
-            "run SECONDS PROGRAM ..., floor TARGET OUTPUT COPY, or warm BYTES",
+            "run SECONDS PROGRAM ..., floor TARGET OUTPUT COPY, jitlink LIBRARY TARGET OUTPUT, or warm BYTES",
         )),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
@@ -226,24 +225,25 @@ impl Effort {
         if self.warmed && inputs >= SMALLEST_WARMED {
             let bytes = inputs.saturating_mul(TAKEN).to_string();
             // Without it times differ more.
-            let _ = Command::new(&tools.measure).args(["warm", &bytes]).status();
+            let _ = tools.measure().args(["warm", &bytes]).status();
         }
     }
 }
 
 fn taken(tools: &Tools, folder: &Path, words: &[String]) -> Result<Taken, Failure> {
-    let output = Command::new(&tools.measure)
+    let output = tools
+        .measure()
         .args(words)
         .current_dir(folder)
         .output()
-        .map_err(|error| format!("{}: {error}", tools.measure.display()))?;
+        .map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let numbers: Vec<f64> = text
         .split_whitespace()
         .filter_map(|word| word.parse().ok())
         .collect();
     let [wall, user, system, peak, anonymous, code] = numbers.as_slice() else {
-        return Err(format!("cuweld-measure says '{text}'"));
+        return Err(format!("the process that measures says '{text}'"));
     };
     Ok(Taken {
         wall: *wall,
@@ -264,7 +264,8 @@ fn floor(
     (target, output): (&str, &str),
 ) -> Result<(f64, f64, f64), Failure> {
     let failed = |error: std::io::Error| error.to_string();
-    let mut child = Command::new(&tools.measure)
+    let mut child = tools
+        .measure()
         .args(["floor", target, output, "floor.out"])
         .current_dir(folder)
         .stdin(Stdio::piped())

@@ -13,8 +13,8 @@ pub struct Tools {
     pub cuweld: PathBuf,
     /// One to compare it with.
     pub before: Option<PathBuf>,
-    /// The program that measures.
-    pub measure: PathBuf,
+    /// This program, which measures in processes of its own.
+    here: PathBuf,
     /// NVIDIA's linker, if it is there.
     pub nvlink: Option<PathBuf>,
     /// NVIDIA's assembler, which makes inputs.
@@ -27,8 +27,7 @@ impl Tools {
     /// Looks for programs: cuweld and the one that measures beside this one, NVIDIA's in `PATH`.
     pub fn find(cuweld: Option<PathBuf>, folder: PathBuf) -> Result<Self, Failure> {
         let here = std::env::current_exe().map_err(|error| error.to_string())?;
-        let beside = |name: &str| here.with_file_name(name);
-        let cuweld = cuweld.unwrap_or_else(|| beside("cuweld"));
+        let cuweld = cuweld.unwrap_or_else(|| here.with_file_name("cuweld"));
         if !cuweld.is_file() {
             return Err(format!(
                 "there is no {}: cargo build --release --bin cuweld",
@@ -39,11 +38,23 @@ impl Tools {
         Ok(Tools {
             cuweld,
             before: None,
-            measure: beside("cuweld-measure"),
             nvlink: in_path("nvlink"),
             ptxas: in_path("ptxas"),
             folder,
+            here,
         })
+    }
+
+    /// Prepares a process that measures.
+    pub fn measure(&self) -> Command {
+        let mut command = Command::new(&self.here);
+        command.arg("measure");
+        command
+    }
+
+    /// Returns what lies beside this program.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.here.with_file_name(name)
     }
 
     /// Compiles PTX to a relocatable object.

@@ -160,6 +160,10 @@ cuweld_status cuweld_linked_finding(const cuweld_linked *linked, size_t index, c
 // Returns how much was linked: nothing if there is no output.
 cuweld_statistics cuweld_linked_statistics(const cuweld_linked *linked);
 
+// Returns the map of the output as JSON, if the setting `map` asks for it: what lies where, and which
+// input it came from. docs/using/files.md says what it holds. Null if there is none.
+const char *cuweld_linked_map(const cuweld_linked *linked);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -1,5 +1,6 @@
 //! What came of a link.
 
+use std::ffi::CStr;
 use std::ffi::CString;
 use std::ffi::c_char;
 use std::ptr;
@@ -18,6 +19,7 @@ pub struct Linked {
     cubin: Option<Vec<u8>>,
     findings: Vec<Texts>,
     statistics: Statistics,
+    map: Option<CString>,
 }
 
 /// The texts of a finding.
@@ -65,6 +67,10 @@ impl Linked {
                     output_bytes: linked.statistics.output_bytes,
                 },
                 cubin: Some(linked.cubin),
+                map: linked
+                    .map
+                    .and_then(|map| serde_json::to_vec(&map).ok())
+                    .map(c_string),
             },
             Err(error) => Linked {
                 cubin: None,
@@ -75,6 +81,7 @@ impl Linked {
                     LinkError::Cancelled => Vec::new(),
                 },
                 statistics: Statistics::default(),
+                map: None,
             },
         }
     }
@@ -146,4 +153,12 @@ pub extern "C" fn cuweld_linked_finding(
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweld_linked_statistics(linked: Option<&Linked>) -> Statistics {
     linked.map_or(Statistics::default(), |linked| linked.statistics)
+}
+
+/// Returns the map of the output as JSON, if the setting `map` asks for it: what lies where, and which
+/// input it came from. docs/using/files.md says what it holds. Null if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweld_linked_map(linked: Option<&Linked>) -> *const c_char {
+    let map = linked.and_then(|linked| linked.map.as_deref());
+    map.map_or(ptr::null(), CStr::as_ptr)
 }

@@ -84,6 +84,17 @@ fn c_programs_link() {
         assert!(text.contains("2 inputs of 29976 bytes"), "{text}");
         assert!(text.contains("some passes"), "{text}");
 
+        let mapped = said(&link(
+            &program,
+            &["sm_90", output, "a.o", "b.o"],
+            Some("MAP"),
+        ));
+        assert!(
+            mapped.contains("\n{\"sections\":[{\"number\":0,"),
+            "{mapped}"
+        );
+        assert!(mapped.contains("\"input\":{\"name\":\"b.o\","), "{mapped}");
+
         let lacks = link(&program, &["sm_90", output, "a.o"], None);
         let text = said(&lacks);
         assert!(

@@ -38,7 +38,9 @@ int main(int argc, char **argv) {
   }
   const char *toolkit = "13.0.88";
   size_t passes = 0;
+  const char *map = "true";
   cuweld_status status = cuweld_linker_set(linker, "toolkit", &toolkit, 1);
+  if (!status) status = cuweld_linker_set(linker, "map", &map, 1);
   if (!status) status = cuweld_linker_set_progress(linker, tell, &passes);
   for (int i = 3; i < argc && !status; ++i) {
     size_t size = 0;
@@ -63,6 +65,7 @@ int main(int argc, char **argv) {
     printf("cuweld %s: %zu inputs of %llu bytes, %llu bytes of output, %s passes\n", cuweld_version(), statistics.inputs,
            (unsigned long long)statistics.input_bytes, (unsigned long long)statistics.output_bytes, passes ? "some" : "no");
   }
+  if (getenv("MAP") && cuweld_linked_map(linked)) puts(cuweld_linked_map(linked)); /* JSON */
   cuweld_linked_destroy(linked);
   cuweld_linker_destroy(linker);
   return status ? 1 : 0;

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import Literal, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 _Bytes = Union[bytes, bytearray, memoryview]
 _Path = Union[str, PathLike[str]]
@@ -30,6 +30,8 @@ class Linked:
     def findings(self) -> list[Finding]: ...
     @property
     def statistics(self) -> dict[Literal["inputs", "input_bytes", "output_bytes"], int]: ...
+    @property
+    def map(self) -> Optional[dict[str, Any]]: ...
 
 class LinkError(Exception):
     findings: list[Finding]

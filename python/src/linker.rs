@@ -7,9 +7,11 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use cuweld::Kind;
+use cuweld::LinkMap;
 use cuweld::Target;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -61,6 +63,8 @@ pub struct Linked {
     findings: Vec<Finding>,
     /// How much was linked: "inputs", "input_bytes", "output_bytes".
     statistics: BTreeMap<&'static str, u64>,
+    /// What lies where in the output, as docs/using/files.md says, if the setting `map` asks for it.
+    map: Option<Py<PyAny>>,
 }
 
 const KINDS: [(&str, Kind); 7] = [
@@ -134,6 +138,7 @@ impl Linker {
         }
         match linked {
             Ok(linked) => Ok(Linked {
+                map: linked.map.map(|map| object(py, &map)).transpose()?,
                 cubin: PyBytes::new(py, &linked.cubin).unbind(),
                 findings: linked.diagnostics.iter().map(Finding::from).collect(),
                 statistics: BTreeMap::from([
@@ -185,4 +190,12 @@ fn tell(
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })
+}
+
+/// Makes dictionaries and lists of a map.
+fn object(py: Python<'_>, map: &LinkMap) -> PyResult<Py<PyAny>> {
+    let text = serde_json::to_string(map);
+    let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let object = py.import("json")?.call_method1("loads", (text,))?;
+    Ok(object.unbind())
 }

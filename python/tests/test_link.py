@@ -34,6 +34,14 @@ class Links(unittest.TestCase):
         size = A.stat().st_size + B.stat().st_size
         expected = {"inputs": 2, "input_bytes": size, "output_bytes": len(expected)}
         self.assertEqual(linked.statistics, expected)
+        self.assertIsNone(linked.map)
+
+    def test_maps_say_what_lies_where(self):
+        linked = cuweld.Linker("sm_90", map=True).add(A).add(B).link()
+        [section] = [section for section in linked.map["sections"] if section["name"] == ".nv.global"]
+        symbols = [symbol["name"] for piece in section["pieces"] for symbol in piece["symbols"]]
+        self.assertEqual(symbols, ["brightest", "pixels_done"])
+        self.assertEqual(pathlib.Path(section["pieces"][1]["input"]["name"]), B)
 
     def test_errors_have_findings(self):
         with self.assertRaises(cuweld.LinkError) as raised:

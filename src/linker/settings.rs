@@ -13,12 +13,13 @@ use crate::chosen_toolkit::ChosenToolkit;
 use crate::limits::Limits;
 
 /// Settings that are no options of the module.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 12] = [
     "cuda-home",
     "input-limit",
     "jobs",
     "limit",
     "lto",
+    "map",
     "pipeline",
     "ptxas",
     "stamp",
@@ -33,7 +34,7 @@ const DECIDED: [&str; 2] = ["accept-newer", "whole-program"];
 impl Linker {
     /// Sets what a word names, in place of what it was. Words are those of `cuweld link`
     /// (`toolkit`, `stamp`, `pipeline`, `jobs`, `limit`, `ptxas`, `strict`, `strict-finalize`), of
-    /// this link (`input-limit`, `cuda-home`, `lto`), and of the options in the text form of the IR
+    /// this link (`input-limit`, `cuda-home`, `lto`, `map`), and of the options in the text form of the IR
     /// (`debug`, `relocatable`, `kernels-used`, ...). One that is set or not takes no value, `true`
     /// or `false`; one with names, any number; the others, one.
     ///
@@ -51,6 +52,7 @@ impl Linker {
             "jobs" => self.jobs = number(word, values)?.try_into().unwrap_or(usize::MAX),
             "limit" => self.limits = Limits::parse(values.iter().copied())?,
             "lto" => self.lto = flag(word, values)?,
+            "map" => self.controls.map = flag(word, values)?,
             "pipeline" => self.controls.selection.passes = Some(one(word, values)?.to_owned()),
             "strict" => self.controls.strict = flag(word, values)?,
             "strict-finalize" => self.controls.strict_finalize = flag(word, values)?,

@@ -90,6 +90,9 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
         ["wheel", profile] => wheel::build(profile),
         ["bench", words @ ..] => {
             run(cargo(&["build", "--release", "--bin", "cuweld"]))?;
+            if words.contains(&"--in-process") {
+                wheel::jitlink(RELEASE)?;
+            }
             let bench = ["run", "--release", "-p", "cuweld-benches", "--"];
             run(with_oracle(&[&bench[..], words].concat()))
         }
