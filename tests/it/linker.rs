@@ -220,8 +220,10 @@ fn settings_have_words() {
         let error = linker().set(word, values).unwrap_err();
         assert!(error.message.contains(text), "{word}: {}", error.message);
     }
-    // Each word that is listed is one.
+    // Each word that is listed is one, and is documented.
+    let page = std::fs::read_to_string("docs/using/library.md").unwrap();
     for word in Linker::words() {
+        assert!(page.contains(&format!("`{word}`")), "{word}");
         let tried = [&[][..], &["1"], &["13.0"], &["nvlink"], &["output=1"]];
         let takes = |values: &&[&str]| linker().set(word, values).is_ok();
         assert!(tried.iter().any(takes), "{word}");
