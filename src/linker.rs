@@ -276,6 +276,12 @@ impl Linker {
         )
     }
 
+    /// Returns the name and the bytes of each input that was added.
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let inputs = self.inputs.iter();
+        inputs.map(|(told, bytes)| (told.name.as_str(), bytes.as_slice()))
+    }
+
     fn take(&mut self, bytes: Vec<u8>, told: ToldInput) -> Result<(), AddError> {
         let all = self.input_bytes.saturating_add(bytes.len() as u64);
         if all > self.input_limit {

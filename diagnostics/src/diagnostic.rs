@@ -157,3 +157,5 @@ impl fmt::Display for Diagnostic {
         f.write_str(&self.text())
     }
 }
+
+impl std::error::Error for Diagnostic {}

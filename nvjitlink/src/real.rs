@@ -1,5 +1,7 @@
-//! NVIDIA's own libnvJitLink, which does all of a link with link-time optimisation.
+//! NVIDIA's own libnvJitLink, which does all of a link with link-time optimisation, and of one with
+//! PTX where there is no ptxas.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::ffi::c_char;
 use std::ffi::c_int;
@@ -90,6 +92,12 @@ impl RealLink {
         self.names.extend(name);
         let Some(add) = self.function::<Add>("nvJitLinkAddData") else {
             return ResultCode::INTERNAL;
+        };
+        // The library reads text up to a NUL, whatever its size.
+        let is_open = data.last() != Some(&0) && std::str::from_utf8(data).is_ok();
+        let data = match is_open {
+            true => Cow::Owned([data, b"\0"].concat()),
+            false => Cow::Borrowed(data),
         };
         // SAFETY: the library copies the bytes, whose size is said; the name lives as long as the
         // link.

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::io::ErrorKind;
 use std::io::Write;
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use cuweld::CompileError;
@@ -45,15 +47,18 @@ pub(crate) struct Session {
     toolkit: Option<&'static Toolkit>,
     /// What is linked; `None` if the options were refused, and once it is linked.
     linker: Option<Linker>,
-    /// NVIDIA's library, which does all of a link with `-lto`.
+    /// NVIDIA's library, which does all of a link with `-lto`, and with PTX where there is no ptxas.
     real: Option<RealLink>,
+    /// What NVIDIA's library takes over with: where it may be, the options, and the kinds of the
+    /// inputs so far.
+    over: (Vec<PathBuf>, Vec<String>, Vec<i32>),
     /// Why there is none although it is needed.
     lacks_real: String,
     error_log: String,
     info_log: String,
     cubin: Option<Vec<u8>>,
     started: Instant,
-    log: Option<std::path::PathBuf>,
+    log: Option<PathBuf>,
 }
 
 impl Session {
@@ -71,6 +76,7 @@ impl Session {
             toolkit: chosen,
             linker: None,
             real: None,
+            over: Default::default(),
             lacks_real: String::new(),
             error_log: String::new(),
             info_log: String::new(),
@@ -96,6 +102,8 @@ impl Session {
                 Err(lacks) => session.lacks_real = lacks,
             }
         }
+        let words = words.iter().map(ToString::to_string).collect();
+        session.over = (surroundings.real.clone(), words, Vec::new());
         session.linker = session.options.target.map(|target| {
             let linker = Linker::new(target)
                 .options(session.link_options(surroundings.stamps))
@@ -209,14 +217,40 @@ impl Session {
                     remark.iter().for_each(|remark| self.tell(remark));
                     added
                 }
-                Err(error) => return self.ptx_fails(&error, name),
+                Err(error) => {
+                    let added = self
+                        .hand_over(&error)
+                        .map(|real| real.add(kind, data, name));
+                    return added.unwrap_or_else(|| self.ptx_fails(&error, name));
+                }
             },
             _ => linker.push(data.to_vec(), known, shown.to_owned()),
         };
         match added {
-            Ok(()) => ResultCode::SUCCESS,
+            Ok(()) => {
+                self.over.2.push(kind);
+                ResultCode::SUCCESS
+            }
             Err(error) => self.fail(ResultCode::INVALID_INPUT, &error.to_string()),
         }
+    }
+
+    /// Hands all inputs so far to NVIDIA's library, which has a compiler of PTX within, if it is there
+    /// and ptxas is not.
+    fn hand_over(&mut self, error: &CompileError) -> Option<&mut RealLink> {
+        let is_missing = matches!(error, CompileError::System { error, .. } if error.kind() == ErrorKind::NotFound);
+        let (files, words, kinds) = &self.over;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (mut real, _) = RealLink::create(files, &words)
+            .ok()
+            .filter(|_| is_missing)?;
+        let linker = self.linker.take()?;
+        for ((name, bytes), kind) in linker.inputs().zip(kinds) {
+            // What it says of them is in its log.
+            real.add(*kind, bytes, Some(name));
+        }
+        self.write_down("NVIDIA's library links: there is PTX and no ptxas");
+        Some(self.real.insert(real))
     }
 
     fn ptx_fails(&mut self, error: &CompileError, name: Option<&str>) -> ResultCode {
@@ -225,7 +259,7 @@ impl Session {
                 self.error_log.push_str(&said_by_compiler(messages));
             }
             error => self.error_log.push_str(&format!(
-                "cuweld: {error}; name ptxas with CUWELD_PTXAS, or give cubins\n"
+                "cuweld: {error}; name ptxas with CUWELD_PTXAS or NVIDIA's library with CUWELD_NVJITLINK, or give cubins\n"
             )),
         }
         let name = name.map_or(String::new(), |name| format!(" ({name})"));

@@ -29,7 +29,7 @@ fn child() {
     };
     let interface = Interface::load(Path::new(&library));
     let said = match task.as_str() {
-        "probe" => probes::answer(&interface, &probes::all()[&about]),
+        "probe" | "probe without ptxas" => probes::answer(&interface, &probes::all()[&about]),
         _ => cases::answer(&interface, &about),
     };
     writeln!(std::io::stdout(), "\n{SAID}{said}").unwrap();
@@ -47,6 +47,9 @@ pub fn ask(task: &str, about: &str, library: &Path, toolkit: &str) -> String {
         .env("CUWELD_TOOLKIT", toolkit)
         .env("CUWELD_STAMP", "nvjitlink")
         .env_remove("CUDA_HOME");
+    if task == "probe without ptxas" {
+        command.env("PATH", "");
+    }
     if let Some(real) = nvidias() {
         command.env("CUWELD_NVJITLINK", real);
     }

@@ -213,3 +213,21 @@ fn each_link_is_answered_as_nvidias_library_does() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// With PTX and without `ptxas`, NVIDIA's library does the link: its answers are those to expect, also
+/// where ours differ.
+#[test]
+fn nvidias_library_compiles_where_there_is_no_ptxas() {
+    if !nvidias().is_some_and(|file| file.is_file()) {
+        return;
+    }
+    let expected = answers("tests/probes.expected");
+    let mut compared = 0;
+    for (name, probe) in all().iter().filter(|(_, probe)| probe.compiles()) {
+        // An input before the PTX may have been refused by ours already.
+        let said = ask("probe without ptxas", name, shared(), TOOLKIT);
+        assert_eq!(Some(&said), expected.get(name), "{name}");
+        compared += usize::from(probe.adds.len() > 1);
+    }
+    assert!(compared > 0);
+}
