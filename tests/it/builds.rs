@@ -345,3 +345,37 @@ fn cmake(toolkit: &Path) -> Option<PathBuf> {
         .map(|folder| folder.join("cmake"))
         .find(|program| program.is_file())
 }
+
+/// XLA looks for `bin/nvlink` of a toolkit, asks for its version, and links the cubins of a program with these words alone.
+#[test]
+fn xla_starts_nvlink() -> Result {
+    let Some(build) = Build::new()? else {
+        return Ok(());
+    };
+    for (index, text) in [KERNEL, FUNCTION].into_iter().enumerate() {
+        let source = format!("{index}.cu");
+        std::fs::write(build.folder().join(&source), text)?;
+        let words = ["-cubin", "-rdc=true", "-arch=sm_90a", &source, "-o"];
+        let output = format!("{index}.cubin");
+        run(build
+            .command(&build.real.join("bin/nvcc"))
+            .args(words)
+            .arg(output))?;
+    }
+    let mut linked = Vec::new();
+    for toolkit in [&build.real, &build.shadow] {
+        let nvlink = toolkit.join("bin/nvlink");
+        let version = build.command(&nvlink).arg("--version").output()?;
+        let version = String::from_utf8(version.stdout)?;
+        // XLA's \bV(\d+)\.(\d+)\.(\d+)\b, which is to be 11.8 or later.
+        let number = version
+            .split([' ', '\n', ','])
+            .find_map(|word| word.strip_prefix('V'));
+        assert_eq!(number, Some("13.0.88"), "{version}");
+        let words = ["-arch=sm_90a", "0.cubin", "1.cubin", "-o", "out.cubin"];
+        run(build.command(&nvlink).args(words))?;
+        linked.push(std::fs::read(build.folder().join("out.cubin"))?);
+    }
+    assert!(linked[0] == linked[1], "the outputs differ");
+    Ok(())
+}

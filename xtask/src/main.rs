@@ -36,6 +36,7 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance --mercury [LINKS [FIRST]]   programs for sm_100 and up until each way has so many links, 500
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
     language SEEDS              links of programs from the language: 0..20000, or 57,300..320
+    semver REVISION             what changed for users of the library since then, by cargo-semver-checks, which is installed first
     fuzz HOURS [TARGET...]      fuzz targets with coverage and sanitizers, all together for so long (needs cargo-fuzz)
     toolkit add 13.6.20 [SEEDS] installs a version, adds it to those that cuweld knows, and links with both
     conformance|language SEEDS --toolkit 13.5.37   against the linker of another toolkit, with objects of it and of 13.0.88
@@ -78,7 +79,14 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             bless(&["-p", "cuweld", "--test", "it", "inspect"])?;
             bless(&["-p", "cuweld-benches", "--test", "allocations"])
         }
-        ["bless", "capi"] => run(cargo(&["run", "-q", "-p", "cuweld-header"])),
+        ["bless", "capi"] => run(cargo(&[
+            "run",
+            "-q",
+            "--profile",
+            "quick",
+            "-p",
+            "cuweld-header",
+        ])),
         ["capi"] => capi::install(None),
         ["capi", prefix] => capi::install(Some(prefix)),
         ["jitlink"] => {
@@ -117,11 +125,23 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
                 .env("CUWELD_LANGUAGE", seeds)
                 .env(TOOLKIT, version))
         }
+        ["semver", revision] => semver(revision),
         ["fuzz", hours, targets @ ..] => fuzz::fuzz(hours, targets),
         ["toolkit", "add", version] => toolkit::add(version, None),
         ["toolkit", "add", version, seeds] => toolkit::add(version, Some(seeds)),
         _ => Err(USAGE.into()),
     }
+}
+
+/// Checks that the library's interface changed no more than its version says.
+fn semver(revision: &str) -> Result<(), Box<dyn Error>> {
+    let name = "cargo-semver-checks";
+    let is_there = cargo(&["semver-checks", "--version"]).output();
+    if !is_there.is_ok_and(|done| done.status.success()) {
+        run(cargo(&["install", "--locked", "--quiet", name]))?;
+    }
+    let check = ["semver-checks", "-p", "cuweld", "--baseline-rev", revision];
+    run(cargo(&check))
 }
 
 /// Runs tests that write their expectations anew.
