@@ -8,6 +8,7 @@ import pathlib
 import struct
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 FOLDER = pathlib.Path(sys.argv[1]).absolute()
 TOOLS = pathlib.Path(sys.argv[2]).absolute()
@@ -20,6 +21,15 @@ def run(*words):
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, words))}: {done.stdout}")
+
+
+# nvcc takes a second for a file of a line.
+POOL = ThreadPoolExecutor(os.cpu_count())
+started = []
+
+
+def start(*words):
+    started.append(POOL.submit(run, *words))
 
 
 def read(name):
@@ -398,7 +408,7 @@ write("sets.cu", "__constant__ int a[10] = {1}; __constant__ double b[5] = {2};\
       "void run_ks(int* p) { ks<<<1, 1>>>(p); }\n")
 write("sets-none.cu", "__global__ void ks(int* p) { cudaMemsetAsync(p, 1, 40, 0); }\nvoid run_ks(int* p) { ks<<<1, 1>>>(p); }\n")
 for name in ("prints", "wants", "sets", "sets-none"):
-    run("nvcc", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
+    start("nvcc", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
 write("lf.cu", "__device__ float gf(float, float); __constant__ float tab[4] = {1, 2, 3, 4}; __device__ int dv[4]; __managed__ int mm;\n"
       "template <class T> __device__ T tt(T a) { return a * a + T(1) / a; }\n"
       "__global__ void kf(float* p) { p[0] = gf(p[0], p[1]) / p[2] + sqrtf(p[3]) + tab[(int)p[4] & 3] + mm; p[1] = tt(p[1]); }\n"
@@ -412,38 +422,40 @@ write("sf.cu", "extern __device__ int dv[4]; __device__ float gf(float, float); 
       "void run_t(float* p) { kt<<<1, 1>>>(p); }\n")
 write("lr.cu", "__device__ int g(int); __global__ void kr(int* p) { *p = g(cudaGetLastError()); }\nvoid run_r(int* p) { kr<<<1, 1>>>(p); }\n")
 for name in ("la", "lb", "lv", "lf", "lg", "lp", "lr"):
-    run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
-run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-ltoir", "la.cu", "-o", "la.ltoir")
-run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lb.cu", "-o", "lb.fatbin")
-run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-use_fast_math", "-c", "lg.cu", "-o", "lq.o")
+    start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
+start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-ltoir", "la.cu", "-o", "la.ltoir")
+start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lb.cu", "-o", "lb.fatbin")
+start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-use_fast_math", "-c", "lg.cu", "-o", "lq.o")
 write("lt.cu", "__device__ int gone(int); __device__ int (*taken)(int) = gone; __global__ void kt(int* p) { *p = taken(*p); }\n")
 write("lu.cu", "extern __device__ int gone; __device__ int g(int x) { return x + gone; }\n")
 for name in ("lt", "lu"):
-    run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
+    start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
 for name, source, option in (("lf32", "lf", "-maxrregcount=32"), ("lg32", "lg", "-maxrregcount=32"), ("lg40", "lg", "-maxrregcount=40"),
                              ("lf-lines", "lf", "-lineinfo"), ("lf-split2", "lf", "-split-compile=2"), ("lg-split3", "lg", "-split-compile=3")):
-    run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", option, "-c", f"{source}.cu", "-o", f"{name}.o")
+    start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", option, "-c", f"{source}.cu", "-o", f"{name}.o")
 for name, source in (("la-specific", "la"), ("lb-specific", "lb")):
-    run("nvcc", "-rdc=true", "-gencode=arch=compute_90a,code=[sm_90a,lto_90a]", "-c", f"{source}.cu", "-o", f"{name}.o")
+    start("nvcc", "-rdc=true", "-gencode=arch=compute_90a,code=[sm_90a,lto_90a]", "-c", f"{source}.cu", "-o", f"{name}.o")
 for name in ("lb", "lr"):
-    run("nvcc", "-rdc=true", "-gencode=arch=compute_87,code=lto_87", "-c", f"{name}.cu", "-o", f"{name}87.o")
+    start("nvcc", "-rdc=true", "-gencode=arch=compute_87,code=lto_87", "-c", f"{name}.cu", "-o", f"{name}87.o")
 for name in ("la", "lb"):
-    run("nvcc", "-rdc=true", "-arch=sm_87", "-c", f"{name}.cu", "-o", f"s{name}87.o")
-run("nvcc", "-rdc=true", "-gencode=arch=compute_75,code=sm_75", "-c", "lv.cu", "-o", "slv75.o")
+    start("nvcc", "-rdc=true", "-arch=sm_87", "-c", f"{name}.cu", "-o", f"s{name}87.o")
+start("nvcc", "-rdc=true", "-gencode=arch=compute_75,code=sm_75", "-c", "lv.cu", "-o", "slv75.o")
 write("lonly.cu", "void host_only() {}\n")
 write("lwhich.cu", "#if defined(__CUDA_ARCH_SPECIFIC__)\n#define WHICH 3\n#elif defined(__CUDA_ARCH_FAMILY_SPECIFIC__)\n#define WHICH 2\n#else\n"
       "#define WHICH 1\n#endif\n__global__ void kw(int* p) { *p = WHICH; }\n")
-run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", "lonly.cu", "-o", "lonly.o")
+start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", "lonly.cu", "-o", "lonly.o")
 for name, kinds in (("lto90a", "lto_90a"), ("lto90-90a", "lto_90 lto_90a"), ("lto90a-80", "lto_90a lto_80"), ("lto100f-100a", "lto_100f lto_100a"),
                     ("lto100-100f", "lto_100 lto_100f"), ("elf90a", "sm_90a"), ("elf90a-ptx80", "sm_90a compute_80"), ("elf90-90a", "sm_90 sm_90a")):
     codes = [f"-gencode=arch=compute_{kind.partition('_')[2]},code={kind}" for kind in kinds.split()]
-    run("nvcc", "-rdc=true", *codes, "-c", "lwhich.cu", "-o", f"{name}.o")
-run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lv.cu", "-o", "lv.fatbin")
-run("nvcc", "-rdc=true", "-arch=sm_90", "-fatbin", "lv.cu", "-o", "s90.fatbin")
+    start("nvcc", "-rdc=true", *codes, "-c", "lwhich.cu", "-o", f"{name}.o")
+start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lv.cu", "-o", "lv.fatbin")
+start("nvcc", "-rdc=true", "-arch=sm_90", "-fatbin", "lv.cu", "-o", "s90.fatbin")
 write("ldata.cu", "__device__ int value = 3;\n")
-run("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "ldata.cu", "-o", "ldata.fatbin")
-run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "sf.cu", "-o", "sf.o")
-run("nvcc", "-rdc=true", "-arch=sm_90", "-c", "lb.cu", "-o", "slb.o")
+start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "ldata.cu", "-o", "ldata.fatbin")
+start("nvcc", "-rdc=true", "-arch=sm_90", "-c", "sf.cu", "-o", "sf.o")
+start("nvcc", "-rdc=true", "-arch=sm_90", "-c", "lb.cu", "-o", "slb.o")
+for one in started:
+    one.result()
 for folder in ("nvvm/lib64", "lib"):
     (FOLDER / folder).mkdir(parents=True, exist_ok=True)
 libraries = TOOLS.parent / "lib"
