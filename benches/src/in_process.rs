@@ -14,7 +14,7 @@ use crate::tools::Tools;
 pub const CASES: [(&str, usize); 7] = [
     ("tiny", 2),
     ("tiny-sm100", 2),
-    ("flat-1000", 40),
+    ("mixed-40", 40),
     ("mixed-100", 100),
     ("mixed-100-sm100", 100),
     ("kern-1000", 1),
@@ -30,11 +30,12 @@ pub struct Libraries {
     nvidias: PathBuf,
 }
 
-/// What a process took: seconds for loading, bytes of the library, seconds of a link, bytes that
-/// links took.
+/// What a process took: seconds for loading, bytes that this made resident and those of them that no
+/// other process can share, seconds of a link, bytes that were resident beyond these at most.
 struct Taken {
     load: f64,
     library: f64,
+    private: f64,
     link: f64,
     links: f64,
     code: f64,
@@ -63,11 +64,11 @@ impl Libraries {
 /// Prints the head of the table.
 pub fn head() {
     println!(
-        "| link | load, ms | | library, MB | | link, ms | | faster | links, MB | | same bytes |"
+        "| link | load, ms | | library, MB | | private, MB | | link, ms | | faster | links, MB | | same bytes |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|");
     println!(
-        "| | NVIDIA's | cuweld's | NVIDIA's | cuweld's | NVIDIA's | cuweld's | | NVIDIA's | cuweld's | |"
+        "| | NVIDIA's | cuweld's | NVIDIA's | cuweld's | NVIDIA's | cuweld's | NVIDIA's | cuweld's | | NVIDIA's | cuweld's | |"
     );
 }
 
@@ -99,6 +100,7 @@ pub fn row(
     };
     let load = columns(&|taken| taken.load, 1e-3);
     let library = columns(&|taken| taken.library, 1e6);
+    let private = columns(&|taken| taken.private, 1e6);
     let link = columns(&|taken| taken.link, 1e-3);
     let links = columns(&|taken| taken.links, 1e6);
     let failed = taken.iter().flatten().any(|taken| taken.code != 0.0);
@@ -109,12 +111,14 @@ pub fn row(
         false => "no",
     };
     println!(
-        "| {} of {name} | {:.2} | {:.2} | {:.1} | {:.1} | {:.2} | {:.2} | {:.1} times | {:.1} | {:.1} | {same} |",
+        "| {} of {name} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {:.1} | {:.2} | {:.2} | {:.1} times | {:.1} | {:.1} | {same} |",
         inputs.len(),
         load[0],
         load[1],
         library[0],
         library[1],
+        private[0],
+        private[1],
         link[0],
         link[1],
         link[0] / link[1],
@@ -160,9 +164,10 @@ fn process(
         .filter_map(|word| word.parse().ok())
         .collect();
     match numbers.as_slice() {
-        [load, library, link, links, code] => Ok(Taken {
+        [load, library, private, link, links, code] => Ok(Taken {
             load: *load,
             library: *library,
+            private: *private,
             link: *link,
             links: *links,
             code: *code,

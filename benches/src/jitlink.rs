@@ -39,17 +39,19 @@ struct Interface {
 }
 
 /// Loads a library and links the cubins that standard input names, one a line, again and again.
-/// Prints the seconds that loading took, how many bytes of memory that was, the seconds of a link
-/// (the middle of all), the bytes of memory that the links took at most, and the last result.
+/// Prints the seconds that loading took, how many bytes that made resident, how many of these no
+/// other process can share, the seconds of a link (the middle of all), how many bytes more were
+/// resident at most, and the last result.
 pub fn run(library: &str, target: &str, output: &str) -> io::Result<()> {
     let names: Vec<String> = io::stdin().lock().lines().collect::<Result<_, _>>()?;
     let inputs = names.iter().map(fs::read).collect::<Result<Vec<_>, _>>()?;
-    let before = resident("VmRSS:");
+    let sizes = || ["VmRSS:", "RssAnon:"].map(resident);
+    let before = sizes();
     let begun = Instant::now();
     // SAFETY: the libraries that are measured have no conditions for loading.
     let library = unsafe { Library::new(library) }.map_err(io::Error::other)?;
     let load = begun.elapsed().as_secs_f64();
-    let loaded = resident("VmRSS:");
+    let loaded = sizes();
     let interface = Interface::of(&library)?;
     let mut seconds = Vec::new();
     let begun = Instant::now();
@@ -64,8 +66,12 @@ pub fn run(library: &str, target: &str, output: &str) -> io::Result<()> {
     fs::write(output, cubin)?;
     seconds.sort_by(f64::total_cmp);
     let middle = seconds.get(seconds.len() / 2).copied().unwrap_or(f64::NAN);
-    let (library, links) = (loaded.saturating_sub(before), peak.saturating_sub(loaded));
-    writeln!(io::stdout(), "{load} {library} {middle} {links} {code}")
+    let [library, private] = [0, 1].map(|size| loaded[size].saturating_sub(before[size]));
+    let links = peak.saturating_sub(loaded[0]);
+    writeln!(
+        io::stdout(),
+        "{load} {library} {private} {middle} {links} {code}"
+    )
 }
 
 impl Interface {

@@ -115,6 +115,7 @@ pub const CASES: &[Case] = &[
     long(case("lean-5000", Shape::Lean, 5000, 200.0)),
     long(case("lean-10000", Shape::Lean, 10_000, 1000.0)),
     mercury(case("lean-1000-sm100", Shape::Lean, 1000, 50.0)),
+    case("mixed-40", Shape::Mixed, 40, 0.0),
     case("mixed-100", Shape::Mixed, 100, 10.0),
     long(case("mixed-1000", Shape::Mixed, 1000, 1000.0)),
     mercury(case("mixed-100-sm100", Shape::Mixed, 100, 50.0)),

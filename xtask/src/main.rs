@@ -36,6 +36,7 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance --mercury [LINKS [FIRST]]   programs for sm_100 and up until each way has so many links, 500
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
     language SEEDS              links of programs from the language: 0..20000, or 57,300..320
+    sanitize [LINKS]            the thread sanitizer on 8 threads with so many links each, 1000, and on links of several threads (needs nightly with rust-src)
     semver REVISION             what changed for users of the library since then, by cargo-semver-checks, which is installed first
     fuzz HOURS [TARGET...]      fuzz targets with coverage and sanitizers, all together for so long (needs cargo-fuzz)
     toolkit add 13.6.20 [SEEDS] installs a version, adds it to those that cuweld knows, and links with both
@@ -125,12 +126,33 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
                 .env("CUWELD_LANGUAGE", seeds)
                 .env(TOOLKIT, version))
         }
+        ["sanitize"] => sanitize("1000"),
+        ["sanitize", links] => sanitize(links),
         ["semver", revision] => semver(revision),
         ["fuzz", hours, targets @ ..] => fuzz::fuzz(hours, targets),
         ["toolkit", "add", version] => toolkit::add(version, None),
         ["toolkit", "add", version, seeds] => toolkit::add(version, Some(seeds)),
         _ => Err(USAGE.into()),
     }
+}
+
+/// Runs the tests of links by several threads with all that they run compiled for the thread
+/// sanitizer.
+fn sanitize(links: &str) -> Result<(), Box<dyn Error>> {
+    let subjects = [
+        ["cuweld-nvjitlink", "interface", "threads::"],
+        ["cuweld", "it", "linker::"],
+    ];
+    for [package, test, subject] in subjects {
+        let mut command = program("rustup");
+        command.args(["run", "nightly", "cargo", "test", "-Zbuild-std"]);
+        command.args(["--target", "x86_64-unknown-linux-gnu", "-p", package]);
+        command.args(["--test", test, "--", subject]);
+        command.env("CARGO_TARGET_DIR", tools::target().join("sanitize"));
+        command.env("RUSTFLAGS", "-Zsanitizer=thread");
+        run(command.env("CUWELD_LINKS_OF_A_THREAD", links))?;
+    }
+    Ok(())
 }
 
 /// Checks that the library's interface changed no more than its version says.

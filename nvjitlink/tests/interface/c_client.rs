@@ -1,10 +1,14 @@
 //! A C program that is linked with the library, and the names that it exports.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::library::Interface;
 use super::library::here;
+use super::library::nvidias;
 use super::library::shared;
 
 /// The functions of a set.
@@ -39,6 +43,31 @@ fn all_sets_are_there() {
     assert!(interface.has("nvJitLinkVersion") && interface.has("__nvJitLinkAPI"));
     assert!(!interface.has("rust_eh_personality"));
     assert_eq!(interface.version().0, 13);
+}
+
+/// Returns the names that a library exports, each with its version.
+fn exported(library: &Path) -> BTreeSet<String> {
+    let mut command = Command::new("nm");
+    command.args(["-D", "--defined-only", "-j"]).arg(library);
+    let names = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    names.lines().map(str::to_owned).collect()
+}
+
+/// NVIDIA's library is that of 13.0.88, and what `NVJITLINK_ORACLE` names.
+#[test]
+fn what_nvidias_library_exports_is_there() {
+    let ours = exported(shared());
+    let other = std::env::var_os("NVJITLINK_ORACLE").map(PathBuf::from);
+    let libraries = nvidias().into_iter().chain(other);
+    for library in libraries.filter(|file| file.is_file()) {
+        let theirs = exported(&library);
+        assert!(
+            theirs.contains("nvJitLinkCreate@@libnvJitLink.so.13"),
+            "{theirs:?}"
+        );
+        let lacks: Vec<&String> = theirs.difference(&ours).collect();
+        assert!(lacks.is_empty(), "{}: {lacks:?}", library.display());
+    }
 }
 
 /// A program asks for names of a version node, without which the system's loader ends it.

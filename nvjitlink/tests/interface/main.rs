@@ -8,3 +8,4 @@ mod child;
 mod clients;
 mod library;
 mod probes;
+mod threads;
