@@ -67,6 +67,7 @@ pub use request::Hooks;
 pub use request::Request;
 
 /// What came of a link.
+#[non_exhaustive]
 pub struct LinkOutcome<'data> {
     /// The output file; `None` if the link failed or was stopped before it.
     pub output: Option<LinkedFile<'data>>,

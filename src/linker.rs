@@ -59,6 +59,7 @@ pub struct Linker {
 
 /// What came of a link.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Linked {
     /// The device ELF file; PTX if [`LtoOptions::emit_ptx`](crate::LtoOptions::emit_ptx) is set.
     pub cubin: Vec<u8>,
@@ -73,6 +74,7 @@ pub struct Linked {
 
 /// How much was linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Inputs that were added.
     pub inputs: usize,

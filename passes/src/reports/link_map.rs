@@ -34,6 +34,7 @@ use self::contributions::Contributions;
 /// the beginning of the section, since sections of device code have no addresses before they are
 /// loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct LinkMap {
     /// Sections of the output in order of their numbers, the null section first.
     pub sections: Vec<MapSection>,
@@ -43,6 +44,7 @@ pub struct LinkMap {
 
 /// A section of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MapSection {
     /// Its index in the section header table.
     pub number: u32,
@@ -67,6 +69,7 @@ pub struct MapSection {
 
 /// A part of an output section that has one origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MapPiece {
     /// Offset in bytes in the output section.
     pub offset: u64,
@@ -82,6 +85,7 @@ pub struct MapPiece {
 
 /// A place in an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MapInput {
     /// The name of the input as it was given.
     pub name: String,
@@ -96,6 +100,7 @@ pub struct MapInput {
 
 /// A symbol of the output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MapSymbol {
     /// Its name.
     pub name: String,
@@ -115,6 +120,7 @@ pub struct MapSymbol {
 /// The type of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SymbolKind {
     /// A function.
     Function,
@@ -133,6 +139,7 @@ pub enum SymbolKind {
 /// The binding of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SymbolBinding {
     /// Local.
     Local,
@@ -146,6 +153,7 @@ pub enum SymbolBinding {
 
 /// A section of a linked object of which the output holds nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DroppedSection {
     /// The section.
     pub input: MapInput,
@@ -158,6 +166,7 @@ pub struct DroppedSection {
 /// Why a section was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum DropReason {
     /// It belongs to a definition that never prevailed.
     Discarded,
