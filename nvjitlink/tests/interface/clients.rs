@@ -1,7 +1,6 @@
-//! Clients from PyPI, unmodified, with both libraries. Opt-in, since they are fetched:
-//! `CUWELD_JITLINK_CLIENTS=1`, with NVIDIA's tools.
+//! Clients from PyPI, unmodified, with both libraries. They are fetched: `CUWELD_JITLINK_CLIENTS=1`,
+//! which `.ci/run` sets, with NVIDIA's tools.
 
-use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,13 +8,6 @@ use std::process::Command;
 use super::library::here;
 use super::library::nvidias;
 use super::library::shared;
-
-/// What is fetched.
-const PACKAGES: [&str; 3] = [
-    "cuda-bindings==13.5.0",
-    "cuda-core==1.2.2",
-    "numba-cuda==0.30.4",
-];
 
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap();
@@ -27,17 +19,8 @@ fn run(command: &mut Command) -> String {
 /// Returns the Python of an environment with the clients and without NVIDIA's library.
 fn python() -> PathBuf {
     let environment = here("../target/jitlink-clients");
-    let python = environment.join("bin/python");
-    let done = environment.join("installed");
-    if !done.is_file() {
-        run(Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&environment));
-        let mut install = Command::new(&python);
-        run(install.args(["-m", "pip", "install", "-q"]).args(PACKAGES));
-        fs::write(done, PACKAGES.join("\n")).unwrap();
-    }
-    python
+    run(Command::new(here("tests/clients/install")).arg(&environment));
+    environment.join("bin/python")
 }
 
 #[test]
