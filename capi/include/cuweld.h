@@ -106,7 +106,7 @@ extern "C" {
 // Returns the version of the library, such as "0.1.0".
 const char *cuweld_version(void);
 
-// Begins a link for a target such as "sm_90".
+// Begins a link for a target such as "sm_90". Without one the place for it gets null.
 //
 // Conditions:
 // `arch` is null or ends with NUL.

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::ffi::CString;
 use std::ffi::c_char;
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use cuweld::LinkError;
@@ -114,11 +115,11 @@ pub extern "C" fn cuweld_linked_destroy(linked: Option<Box<Linked>>) {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweld_linked_cubin(
     linked: Option<&Linked>,
-    size: Option<&mut usize>,
+    size: Option<&mut MaybeUninit<usize>>,
 ) -> *const u8 {
     let cubin = linked.and_then(|linked| linked.cubin.as_deref());
     if let Some(size) = size {
-        *size = cubin.map_or(0, <[u8]>::len);
+        size.write(cubin.map_or(0, <[u8]>::len));
     }
     cubin.map_or(ptr::null(), <[u8]>::as_ptr)
 }
@@ -134,18 +135,18 @@ pub extern "C" fn cuweld_linked_finding_count(linked: Option<&Linked>) -> usize 
 pub extern "C" fn cuweld_linked_finding(
     linked: Option<&Linked>,
     index: usize,
-    finding: Option<&mut Finding>,
+    finding: Option<&mut MaybeUninit<Finding>>,
 ) -> Status {
     let texts = linked.and_then(|linked| linked.findings.get(index));
     let (Some(texts), Some(finding)) = (texts, finding) else {
         return Status::Invalid;
     };
-    *finding = Finding {
+    finding.write(Finding {
         severity: texts.severity,
         code: texts.code.as_ptr(),
         message: texts.message.as_ptr(),
         explanation: texts.explanation.as_ptr(),
-    };
+    });
     Status::Ok
 }
 

@@ -5,7 +5,9 @@ use std::ffi::CString;
 use std::ffi::c_char;
 use std::ffi::c_int;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
+use std::ptr;
 use std::slice;
 
 use cuweld::AddError;
@@ -73,7 +75,7 @@ pub extern "C" fn cuweld_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// Begins a link for a target such as "sm_90".
+/// Begins a link for a target such as "sm_90". Without one the place for it gets null.
 ///
 /// # Safety
 ///
@@ -81,20 +83,25 @@ pub extern "C" fn cuweld_version() -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweld_linker_create(
     arch: *const c_char,
-    linker: Option<&mut *mut Linker>,
+    linker: Option<&mut MaybeUninit<*mut Linker>>,
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller vouches for it.
-        let (Some(linker), Some(arch)) = (linker, unsafe { text(arch) }) else {
+        let arch = unsafe { text(arch) };
+        let Some(linker) = linker else {
+            return Status::Invalid;
+        };
+        linker.write(ptr::null_mut());
+        let Some(arch) = arch else {
             return Status::Invalid;
         };
         let Some(target) = Target::parse(arch) else {
             return Status::UnknownArch;
         };
-        *linker = Box::into_raw(Box::new(Linker {
+        linker.write(Box::into_raw(Box::new(Linker {
             linker: Some(cuweld::Linker::new(target)),
             error: CString::default(),
-        }));
+        })));
         Status::Ok
     })
 }
@@ -232,7 +239,7 @@ pub extern "C" fn cuweld_linker_error(linker: Option<&Linker>) -> *const c_char 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweld_linker_link(
     linker: Option<&mut Linker>,
-    linked: Option<&mut *mut Linked>,
+    linked: Option<&mut MaybeUninit<*mut Linked>>,
 ) -> Status {
     guarded(|| {
         let Some(linker) = linker else {
@@ -241,6 +248,7 @@ pub extern "C" fn cuweld_linker_link(
         let Some(linked) = linked else {
             return linker.fail(Status::Invalid, "the place for what comes of it is null");
         };
+        linked.write(ptr::null_mut());
         let Some(open) = linker.linker.take() else {
             return linker.fail(Status::Invalid, LINKED);
         };
@@ -255,7 +263,7 @@ pub extern "C" fn cuweld_linker_link(
                 linker.fail(status, error)
             }
         };
-        *linked = Box::into_raw(Box::new(Linked::new(outcome)));
+        linked.write(Box::into_raw(Box::new(Linked::new(outcome))));
         status
     })
 }

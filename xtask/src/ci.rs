@@ -93,13 +93,18 @@ pub fn run_all() -> Result<(), Box<dyn Error>> {
         }
     }
     announce("The Python package");
-    passed &= match wheel::test() {
-        Ok(()) => true,
-        Err(error) => {
-            println!("{error}");
-            false
+    match wheel::maturin() {
+        Ok(maturin) => {
+            let tested = wheel::test(&maturin);
+            passed &= tested.is_ok();
+            tested.unwrap_or_else(|error| println!("{error}"));
         }
-    };
+        Err(reason) => {
+            let line = format!("The Python package was not tested: {reason}");
+            println!("{line}");
+            closing.push(line);
+        }
+    }
     announce("Results");
     for line in closing {
         println!("{line}");

@@ -95,7 +95,7 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         ["wheel"] => wheel::build(RELEASE),
-        ["wheel", "--test"] => wheel::test(),
+        ["wheel", "--test"] => wheel::test(&wheel::maturin()?),
         ["wheel", profile] => wheel::build(profile),
         ["bench", words @ ..] => {
             run(cargo(&["build", "--release", "--bin", "cuweld"]))?;

@@ -13,41 +13,40 @@ const JITLINK: &str = "libnvJitLink.so.13";
 
 /// Builds the package in target/wheels.
 pub fn build(profile: &str) -> Result<(), Box<dyn Error>> {
+    build_in(profile, &tools::target().join("wheels"), &maturin()?)
+}
+
+/// Builds the package from what the tests are made of, installs it in an environment of its own, and
+/// runs its tests.
+pub fn test(maturin: &str) -> Result<(), Box<dyn Error>> {
+    let environment = tools::target().join("python");
+    if environment.exists() {
+        fs::remove_dir_all(&environment)?;
+    }
+    let wheels = environment.join("wheels");
+    run(program("python3").args(["-m", "venv"]).arg(&environment))?;
+    build_in("dev", &wheels, maturin)?;
+    let of_environment = |name: &str| environment.join("bin").join(name).display().to_string();
+    let install = ["install", "-q", "--no-index", "--find-links"];
+    run(program(&of_environment("pip"))
+        .args(install)
+        .arg(&wheels)
+        .arg("cuweld"))?;
+    let tests = ["-m", "unittest", "discover", "-s", "python/tests"];
+    run(program(&of_environment("python")).args(tests))
+}
+
+fn build_in(profile: &str, wheels: &Path, maturin: &str) -> Result<(), Box<dyn Error>> {
     let python = root().join("python");
-    put(
-        &linker(profile)?,
-        &python.join("cuweld.data/scripts/cuweld"),
-    )?;
+    let scripts = python.join("cuweld.data/scripts");
+    put(&linker(profile)?, &scripts.join("cuweld"))?;
     put(&jitlink(profile)?, &python.join("cuweld/lib").join(JITLINK))?;
-    let wheels = tools::target().join("wheels");
-    let mut command = program(&maturin()?);
+    let mut command = program(maturin);
     command.args(["build", "--profile", profile, "--manifest-path"]);
     command.arg(python.join("Cargo.toml"));
     // Else it ends up below the package's own folder.
     command.env("CARGO_TARGET_DIR", tools::target());
     run(command.arg("--out").arg(wheels))
-}
-
-/// Builds the package from what the tests are made of, installs it in an environment of its own, and
-/// runs its tests.
-pub fn test() -> Result<(), Box<dyn Error>> {
-    let (wheels, environment) = (
-        tools::target().join("wheels"),
-        tools::target().join("python"),
-    );
-    for folder in [&wheels, &environment] {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
-    }
-    build("dev")?;
-    run(program("python3").args(["-m", "venv"]).arg(&environment))?;
-    let pip = environment.join("bin/pip").display().to_string();
-    let install = ["install", "-q", "--no-index", "--find-links"];
-    run(program(&pip).args(install).arg(&wheels).arg("cuweld"))?;
-    let python = environment.join("bin/python").display().to_string();
-    let tests = ["-m", "unittest", "discover", "-s", "python/tests"];
-    run(program(&python).args(tests))
 }
 
 /// Makes the shared library with the interface of libnvJitLink. Returns where it is.
@@ -96,7 +95,7 @@ fn folder(profile: &str) -> &str {
 }
 
 /// Returns maturin: that on PATH, else one that is installed below target.
-fn maturin() -> Result<String, Box<dyn Error>> {
+pub fn maturin() -> Result<String, Box<dyn Error>> {
     if program("maturin").arg("--version").output().is_ok() {
         return Ok("maturin".to_owned());
     }
