@@ -25,6 +25,20 @@ pub enum Severity {
     Fatal,
 }
 
+impl Severity {
+    /// Returns its name in JSON and for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Report => "report",
+            Severity::Note => "note",
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::ErrorLine | Severity::Error => "error",
+            Severity::Fatal => "fatal",
+        }
+    }
+}
+
 /// A phase of nvlink that several passes do together, so that their findings are in one order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NvlinkPhase {

@@ -73,7 +73,7 @@ def link(inputs, arch, **settings):
             linker.add(item, f"<input {number}>")
     linked = linker.link()
     for finding in linked.findings:
-        if finding.severity in ("warning", "error-line"):
+        if finding.severity in ("warning", "error"):
             warnings.warn(finding.message, LinkWarning, stacklevel=2)
     return linked.cubin
 

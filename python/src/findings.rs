@@ -1,14 +1,14 @@
 //! What a link says.
 
 use cuweld::diagnostics::Diagnostic;
-use cuweld::diagnostics::Severity;
 use pyo3::prelude::*;
 
 /// What a link says: a warning, an error, a part of a report that was asked for.
 #[pyclass(frozen, get_all, skip_from_py_object, module = "cuweld")]
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// "report", "note", "info", "warning", "error-line", "error" or "fatal".
+    /// "report", "note", "info", "warning", "error" or "fatal"; a link that succeeds may have errors
+    /// which nvlink writes, too, and links.
     severity: &'static str,
     /// What it is about, such as "link/undefined": `cuweld explain` says more.
     code: &'static str,
@@ -36,15 +36,7 @@ impl Finding {
 impl From<&Diagnostic> for Finding {
     fn from(finding: &Diagnostic) -> Self {
         Finding {
-            severity: match finding.severity {
-                Severity::Report => "report",
-                Severity::Note => "note",
-                Severity::Info => "info",
-                Severity::Warning => "warning",
-                Severity::ErrorLine => "error-line",
-                Severity::Error => "error",
-                Severity::Fatal => "fatal",
-            },
+            severity: finding.severity.name(),
             code: finding.code.name(),
             message: finding.text().into_owned(),
             notes: finding.notes.clone(),

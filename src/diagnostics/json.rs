@@ -42,7 +42,7 @@ pub fn line_of(severity: Severity, diagnostic: &Diagnostic, target: Option<&str>
 /// Returns the line of a text that stands alone.
 pub fn line_of_text(text: &str) -> String {
     text_of(&Line {
-        severity: name(Severity::Report),
+        severity: Severity::Report.name(),
         code: None,
         message: Cow::Borrowed(text),
         names: BTreeMap::new(),
@@ -60,7 +60,7 @@ fn line<'a>(severity: Severity, diagnostic: &'a Diagnostic, target: Option<&'a s
         .chain(texts)
         .flat_map(explain_names);
     Line {
-        severity: name(severity),
+        severity: severity.name(),
         code: Some(diagnostic.code.name()),
         message: diagnostic.text(),
         names: names.collect(),
@@ -73,17 +73,6 @@ fn line<'a>(severity: Severity, diagnostic: &'a Diagnostic, target: Option<&'a s
             .map(|part| line(severity, part, target))
             .collect(),
         target,
-    }
-}
-
-fn name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Report => "report",
-        Severity::Note => "note",
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::ErrorLine | Severity::Error => "error",
-        Severity::Fatal => "fatal",
     }
 }
 
