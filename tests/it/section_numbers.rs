@@ -98,16 +98,25 @@ fn links(arch: &str) -> Result<(), Box<dyn Error>> {
             .into_owned()
     });
     let arch = format!("-arch={arch}");
-    same(
-        folder,
-        &tools,
-        &with(&[&arch], &[&copies, &files[..27]].concat()),
-    )?;
-    // The number of sections that are made is above 0xff00, that in the file is not; then both are.
-    same(folder, &tools, &with(&[&arch], &files[..27]))?;
-    same(folder, &tools, &with(&[&arch, "-kernels-used=k7"], &files))?;
-    same(folder, &tools, &with(&[&arch], &files))?;
-    let relocatable = same(folder, &tools, &with(&[&arch, "-r"], &files))?;
+    let few = || -> Result<(), Box<dyn Error>> {
+        same(
+            folder,
+            &tools,
+            &with(&[&arch], &[&copies, &files[..27]].concat()),
+        )?;
+        // The number of sections that are made is above 0xff00, that in the file is not; then both are.
+        same(folder, &tools, &with(&[&arch], &files[..27]))?;
+        same(folder, &tools, &with(&[&arch, "-kernels-used=k7"], &files))?;
+        Ok(())
+    };
+    // nvlink takes a minute for all of them one after the other.
+    let relocatable = std::thread::scope(|scope| {
+        let few = scope.spawn(|| few().map_err(|error| error.to_string()));
+        same(folder, &tools, &with(&[&arch], &files))?;
+        let relocatable = same(folder, &tools, &with(&[&arch, "-r"], &files))?;
+        few.join().map_err(|_| "a link panics")??;
+        Ok::<_, Box<dyn Error>>(relocatable)
+    })?;
     std::fs::write(folder.join("all.cubin"), relocatable)?;
     let again = with(&[&arch], &["all.cubin".to_owned()]);
     if arch == "-arch=sm_90" {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
-use crate::ci::STATIC;
+use crate::ci::{QUICK, STATIC};
 use crate::tools::{self, cargo, program, root, run};
 
 /// The library's name, which is that of NVIDIA's.
@@ -13,7 +13,8 @@ const JITLINK: &str = "libnvJitLink.so.13";
 
 /// Builds the package in target/wheels.
 pub fn build(profile: &str) -> Result<(), Box<dyn Error>> {
-    build_in(profile, &tools::target().join("wheels"), &maturin()?)
+    let wheels = tools::target().join("wheels");
+    build_in([profile; 2], &wheels, &maturin()?)
 }
 
 /// Builds the package from what the tests are made of, installs it in an environment of its own, and
@@ -25,7 +26,7 @@ pub fn test(maturin: &str) -> Result<(), Box<dyn Error>> {
     }
     let wheels = environment.join("wheels");
     run(program("python3").args(["-m", "venv"]).arg(&environment))?;
-    build_in("dev", &wheels, maturin)?;
+    build_in([QUICK, "dev"], &wheels, maturin)?;
     let of_environment = |name: &str| environment.join("bin").join(name).display().to_string();
     let install = ["install", "-q", "--no-index", "--find-links"];
     run(program(&of_environment("pip"))
@@ -36,10 +37,15 @@ pub fn test(maturin: &str) -> Result<(), Box<dyn Error>> {
     run(program(&of_environment("python")).args(tests))
 }
 
-fn build_in(profile: &str, wheels: &Path, maturin: &str) -> Result<(), Box<dyn Error>> {
+/// Builds the package: the program with one profile, the libraries with another.
+fn build_in(
+    [of_program, profile]: [&str; 2],
+    wheels: &Path,
+    maturin: &str,
+) -> Result<(), Box<dyn Error>> {
     let python = root().join("python");
     let scripts = python.join("cuweld.data/scripts");
-    put(&linker(profile)?, &scripts.join("cuweld"))?;
+    put(&linker(of_program)?, &scripts.join("cuweld"))?;
     put(&jitlink(profile)?, &python.join("cuweld/lib").join(JITLINK))?;
     let mut command = program(maturin);
     command.args(["build", "--profile", profile, "--manifest-path"]);
