@@ -25,6 +25,10 @@ codes! {
         "one name in several memory spaces"
         when "Two objects put a name into different memory spaces, such as `__device__` and `__constant__`."
         advice "Compile all objects against the same declaration.";
+    MANAGED_MISMATCH "managed-mismatch":
+        "a variable that is managed in one object and not in another"
+        when "One object has a variable as `__managed__`, another as `__device__` or `extern __device__`."
+        advice "Compile all objects against the same declaration.";
     NOT_GLOBAL "not-global":
         "a kernel that is a function elsewhere"
         when "One object has a name as a kernel, another as a function."

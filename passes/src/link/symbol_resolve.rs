@@ -330,6 +330,7 @@ impl<'data> Resolver<'_, 'data> {
         if symbol.is_function() {
             self.merge_function(link, id, symbol, reference);
         } else {
+            self.compare_managed(id, symbol, &other, self.named_by[link.index()]);
             self.merge_variable(link, id, symbol, reference);
         }
     }
@@ -366,6 +367,9 @@ impl<'data> Resolver<'_, 'data> {
             id,
             named,
         );
+        if !symbol.is_function() && !other.is_function() {
+            self.compare_managed(id, symbol, &other, named);
+        }
         let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
         if !symbol.is_function() && sizes_differ {
             self.conflict(
@@ -389,6 +393,26 @@ impl<'data> Resolver<'_, 'data> {
         }
         self.function_over_variable |=
             symbol.is_function() && !symbol.is_entry() && !other.is_function();
+    }
+
+    /// Reports a variable that is managed memory in one object alone.
+    fn compare_managed(
+        &mut self,
+        id: SymbolId,
+        symbol: &Symbol<'data>,
+        other: &Symbol<'data>,
+        named: SymbolId,
+    ) {
+        let is_managed = |symbol: &Symbol<'_>| symbol.other.contains(SymbolOther::MANAGED);
+        if is_managed(symbol) != is_managed(other) {
+            self.conflict(
+                link::MANAGED_MISMATCH,
+                "Managed attribute doesn't match for",
+                "first specified in",
+                id,
+                named,
+            );
+        }
     }
 
     fn not_declared_global(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
