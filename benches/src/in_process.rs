@@ -1,12 +1,11 @@
 //! Links within a process: NVIDIA's libnvJitLink and ours in turn, each in a process of its own.
 #![expect(clippy::print_stdout, reason = "a program whose output is a table")]
 
-use std::io::Write;
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use crate::run::median;
+use crate::run::of_inputs;
 use crate::shapes::Failure;
 use crate::tools::Tools;
 
@@ -140,29 +139,14 @@ fn process(
     inputs: &[String],
     output: &Path,
 ) -> Result<Taken, Failure> {
-    let failed = |error: std::io::Error| error.to_string();
-    let mut child = tools
-        .measure()
+    let mut process = tools.measure();
+    process
         .arg("jitlink")
         .args([library, Path::new(target), output])
         .env("CUWELD_STAMP", "nvjitlink")
         .env("CUWELD_TOOLKIT", "13.0.88")
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    if let Some(mut names) = child.stdin.take() {
-        for name in inputs {
-            writeln!(names, "{name}").map_err(failed)?;
-        }
-    }
-    let text = child.wait_with_output().map_err(failed)?.stdout;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let numbers: Vec<f64> = text
-        .split_whitespace()
-        .filter_map(|word| word.parse().ok())
-        .collect();
+        .current_dir(folder);
+    let (numbers, text) = of_inputs(&mut process, inputs)?;
     match numbers.as_slice() {
         [load, library, private, link, links, code] => Ok(Taken {
             load: *load,

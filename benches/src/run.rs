@@ -1,7 +1,9 @@
 //! One link, measured: cuweld, the floor and nvlink in turn.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
@@ -237,11 +239,7 @@ fn taken(tools: &Tools, folder: &Path, words: &[String]) -> Result<Taken, Failur
         .current_dir(folder)
         .output()
         .map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let numbers: Vec<f64> = text
-        .split_whitespace()
-        .filter_map(|word| word.parse().ok())
-        .collect();
+    let (numbers, text) = numbers(&output.stdout);
     let [wall, user, system, peak, anonymous, code] = numbers.as_slice() else {
         return Err(format!("the process that measures says '{text}'"));
     };
@@ -263,11 +261,23 @@ fn floor(
     inputs: &[&String],
     (target, output): (&str, &str),
 ) -> Result<(f64, f64, f64), Failure> {
+    let mut floor = tools.measure();
+    floor.args(["floor", target, output, "floor.out"]);
+    let (numbers, text) = of_inputs(floor.current_dir(folder), inputs)?;
+    match numbers.as_slice() {
+        [seconds, decoded, entities] => Ok((*seconds, *decoded, *entities)),
+        _ => Err(format!("the floor says '{text}'")),
+    }
+}
+
+/// Runs a process that measures with the names of inputs, one a line. Returns the numbers that it
+/// prints, and its text.
+pub fn of_inputs(
+    process: &mut Command,
+    inputs: &[impl Display],
+) -> Result<(Vec<f64>, String), Failure> {
     let failed = |error: std::io::Error| error.to_string();
-    let mut child = tools
-        .measure()
-        .args(["floor", target, output, "floor.out"])
-        .current_dir(folder)
+    let mut child = process
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -278,15 +288,13 @@ fn floor(
         }
     }
     let output = child.wait_with_output().map_err(failed)?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let numbers: Vec<f64> = text
-        .split_whitespace()
-        .filter_map(|word| word.parse().ok())
-        .collect();
-    match numbers.as_slice() {
-        [seconds, decoded, entities] => Ok((*seconds, *decoded, *entities)),
-        _ => Err(format!("the floor says '{text}'")),
-    }
+    Ok(numbers(&output.stdout))
+}
+
+fn numbers(printed: &[u8]) -> (Vec<f64>, String) {
+    let text = String::from_utf8_lossy(printed).into_owned();
+    let words = text.split_whitespace();
+    (words.filter_map(|word| word.parse().ok()).collect(), text)
 }
 
 /// Returns the middle of some numbers.

@@ -133,7 +133,10 @@ pub unsafe extern "C" fn cuweld_linker_set(
             return Status::Invalid;
         };
         let mut known = Vec::new();
-        for index in 0..if values.is_null() { 0 } else { count } {
+        if values.is_null() && count > 0 {
+            return linker.fail(Status::Invalid, "the values are null");
+        }
+        for index in 0..count {
             // SAFETY: the caller vouches for as many values.
             match unsafe { text(*values.add(index)) } {
                 Some(value) => known.push(value),

@@ -85,6 +85,8 @@ fn wrong_settings_and_inputs_are_told() {
         assert_eq!(set(linker, c"debug", yes), Status::BadSetting);
         assert_eq!(set(linker, c"debug", ptr::null()), Status::Invalid);
         assert_eq!(set(linker, c"debug", no_utf8), Status::Invalid);
+        let null = cuweld_linker_set(Some(linker), c"debug".as_ptr(), ptr::null(), 1);
+        assert_eq!(null, Status::Invalid);
         assert_eq!(set(linker, c"input-limit", c"3".as_ptr()), Status::Ok);
         let add = |linker: &mut Linker, text: &CStr, kind| {
             let size = text.count_bytes();
