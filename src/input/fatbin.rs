@@ -22,11 +22,17 @@ use super::Target;
 
 /// Magic number of a region.
 pub const REGION_MAGIC: u32 = 0xba55_ed50;
+/// The only version of a region.
+pub const REGION_VERSION: u16 = 1;
+/// The version that every tool writes into a member.
+pub const MEMBER_VERSION: u16 = 0x0101;
 
 /// The member is for 64-bit programs; others are invisible.
 pub const FLAG_64BIT: u64 = 0x1;
 /// Compiled with `-g`.
 pub const FLAG_DEBUG: u64 = 0x2;
+/// For a host that runs Linux.
+pub const FLAG_LINUX: u64 = 0x10;
 /// Compressed with zlib.
 pub const FLAG_ZLIB: u64 = 0x1000;
 /// Compressed as one LZ4 block.
@@ -50,12 +56,24 @@ pub const FLAG_COMPAT: u64 = 0x100_0000;
 pub struct RegionHeader {
     /// [`REGION_MAGIC`].
     pub magic: U32,
-    /// 1.
+    /// [`REGION_VERSION`].
     pub version: U16,
     /// Size of this header; members begin there.
     pub header_size: U16,
     /// Size of all members.
     pub size: U64,
+}
+
+impl RegionHeader {
+    /// Builds the header of a region whose members have `size` bytes.
+    pub fn new(size: u64) -> Self {
+        RegionHeader {
+            magic: REGION_MAGIC.into(),
+            version: REGION_VERSION.into(),
+            header_size: (size_of::<RegionHeader>() as u16).into(),
+            size: size.into(),
+        }
+    }
 }
 
 /// The fixed part of a member's header.
@@ -64,7 +82,7 @@ pub struct RegionHeader {
 pub struct MemberHeader {
     /// See [`MemberKind`].
     pub kind: U16,
-    /// 0x0101, not checked.
+    /// [`MEMBER_VERSION`], not checked.
     pub version: U16,
     /// Size of the header with its tails; the data begins there.
     pub header_size: U32,
@@ -106,6 +124,39 @@ pub enum MemberKind {
     Mercury,
     /// What later toolkits add; never chosen.
     Other(u16),
+}
+
+impl MemberKind {
+    /// Returns the kind with this number.
+    fn of_number(number: u16) -> Self {
+        match number {
+            1 => MemberKind::Ptx,
+            2 => MemberKind::Elf,
+            8 => MemberKind::Nvvm,
+            16 => MemberKind::Mercury,
+            other => MemberKind::Other(other),
+        }
+    }
+
+    /// Returns the number of the kind in a member's header.
+    pub fn number(self) -> u16 {
+        match self {
+            MemberKind::Ptx => 1,
+            MemberKind::Elf => 2,
+            MemberKind::Nvvm => 8,
+            MemberKind::Mercury => 16,
+            MemberKind::Other(other) => other,
+        }
+    }
+}
+
+/// Returns the flag that stands for the suffix of an SM number; 0 for none.
+pub fn suffix_flag(suffix: Suffix) -> u64 {
+    match suffix {
+        Suffix::None => 0,
+        Suffix::Specific => FLAG_SPECIFIC,
+        Suffix::Family => FLAG_FAMILY,
+    }
 }
 
 /// A fatbin whose headers do not hold together.
@@ -189,7 +240,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<FatbinMember<'_>>, FatbinError> {
     if region.magic.get() != REGION_MAGIC {
         return Err(FatbinError::NotAFatbin);
     }
-    if region.version.get() != 1 {
+    if region.version.get() != REGION_VERSION {
         return Err(FatbinError::Version(region.version.get()));
     }
     let start = usize::from(region.header_size.get());
@@ -278,13 +329,7 @@ fn parse_member(bytes: &[u8], offset: u64) -> Result<(FatbinMember<'_>, usize), 
 impl<'data> FatbinMember<'data> {
     /// Returns the kind of code that the member holds.
     pub fn kind(&self) -> MemberKind {
-        match self.header.kind.get() {
-            1 => MemberKind::Ptx,
-            2 => MemberKind::Elf,
-            8 => MemberKind::Nvvm,
-            16 => MemberKind::Mercury,
-            other => MemberKind::Other(other),
-        }
+        MemberKind::of_number(self.header.kind.get())
     }
 
     /// Returns `true` if a flag is set.
@@ -333,12 +378,7 @@ impl<'data> FatbinMember<'data> {
         member.extend_from_slice(self.stored);
         let size = self.header_bytes.len() as u64 + header.stored_size.get();
         member.resize(usize::try_from(size).unwrap_or(member.len()), 0);
-        let region = RegionHeader {
-            magic: REGION_MAGIC.into(),
-            version: 1.into(),
-            header_size: (size_of::<RegionHeader>() as u16).into(),
-            size: (member.len() as u64).into(),
-        };
+        let region = RegionHeader::new(member.len() as u64);
         [region.as_bytes(), &member].concat()
     }
 

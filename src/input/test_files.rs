@@ -2,7 +2,6 @@
 
 use cuweld_elf::raw::FileHeader;
 use cuweld_elf::raw::SectionHeader;
-use cuweld_elf::target::arch::Suffix;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use ruzstd::encoding::CompressionLevel;
 use ruzstd::encoding::compress_to_vec;
@@ -29,15 +28,10 @@ pub struct Member {
 impl Member {
     pub fn new(kind: u16, arch: &str, data: &[u8]) -> Self {
         let arch = Target::parse(arch).unwrap();
-        let suffix = match arch.suffix {
-            Suffix::None => 0,
-            Suffix::Specific => fatbin::FLAG_SPECIFIC,
-            Suffix::Family => fatbin::FLAG_FAMILY,
-        };
         Member {
             kind,
             arch,
-            flags: fatbin::FLAG_64BIT | 0x10 | suffix,
+            flags: fatbin::FLAG_64BIT | fatbin::FLAG_LINUX | fatbin::suffix_flag(arch.suffix),
             stored: data.to_vec(),
             sizes: None,
             name: Vec::new(),
@@ -116,7 +110,7 @@ impl Member {
         let (compressed, uncompressed) = self.sizes.unwrap_or_default();
         let header = MemberHeader {
             kind: self.kind.into(),
-            version: 0x0101.into(),
+            version: fatbin::MEMBER_VERSION.into(),
             header_size: ((fixed + tails.len()) as u32).into(),
             stored_size: (stored.len() as u64).into(),
             compressed_size: compressed.into(),
@@ -147,12 +141,7 @@ pub fn fatbin(members: &[Member]) -> Vec<u8> {
     for member in members {
         member.write(&mut body);
     }
-    let header = RegionHeader {
-        magic: fatbin::REGION_MAGIC.into(),
-        version: 1.into(),
-        header_size: 16.into(),
-        size: (body.len() as u64).into(),
-    };
+    let header = RegionHeader::new(body.len() as u64);
     [header.as_bytes(), &body].concat()
 }
 

@@ -28,6 +28,19 @@ pub fn unpack_into(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> 
     by_ruzstd(packed, unpacked)
 }
 
+/// Packs bytes into one frame that names their size and has no checksum. The level is libzstd's;
+/// ruzstd has one level for all.
+#[cfg_attr(not(feature = "libzstd"), expect(unused_variables))]
+pub fn pack(bytes: &[u8], level: i32) -> Result<Vec<u8>, String> {
+    #[cfg(feature = "libzstd")]
+    return zstd::bulk::compress(bytes, level).map_err(|error| error.to_string());
+    #[cfg(not(feature = "libzstd"))]
+    Ok(ruzstd::encoding::compress_to_vec(
+        bytes,
+        ruzstd::encoding::CompressionLevel::Fastest,
+    ))
+}
+
 /// Does the same as [`unpack_into`] with the C library.
 #[cfg(feature = "libzstd")]
 pub fn by_libzstd(packed: &[u8], unpacked: &mut [u8]) -> Result<usize, String> {

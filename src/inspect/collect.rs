@@ -50,7 +50,7 @@ const REFERENCE_SECTIONS: [(&str, &str); 6] = [
 const FATBIN_FLAGS: [(u64, &str); 11] = [
     (fatbin::FLAG_64BIT, "64-bit"),
     (fatbin::FLAG_DEBUG, "debug"),
-    (0x10, "linux"),
+    (fatbin::FLAG_LINUX, "linux"),
     (fatbin::FLAG_ZLIB, "zlib"),
     (fatbin::FLAG_LZ4, "lz4"),
     (fatbin::FLAG_OTHER_CODEC, "other-codec"),
