@@ -2,6 +2,7 @@
 //! with them.
 
 pub use crate::cli::nvlink::parse;
+pub use crate::dlink::fatbin as fatbin_writer;
 pub use crate::input::archive;
 pub use crate::input::decompress;
 pub use crate::input::discover::discover;

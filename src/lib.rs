@@ -29,6 +29,7 @@ mod compile;
 mod controls;
 pub mod diagnostics;
 pub mod diff;
+mod dlink;
 mod driver;
 mod dump;
 pub mod extend;

@@ -1,0 +1,3 @@
+//! What `nvcc -dlink` makes of a linked image beside nvlink: the fatbin.
+
+pub mod fatbin;
