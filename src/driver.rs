@@ -49,6 +49,7 @@ use crate::output::Replaced;
 use crate::output::write_atomically;
 use crate::output::write_atomically_with;
 use crate::output::write_blocks;
+use crate::registration::Registration;
 use crate::registration::registration;
 use crate::registration::registration_of_program;
 use crate::run::run_until;
@@ -72,7 +73,7 @@ pub struct LinkOutcome<'data> {
     /// The output file; `None` if the link failed or was stopped before it.
     pub output: Option<LinkedFile<'data>>,
     /// What the file of `--register-link-binaries` holds, if asked for; `None` after a fatal error.
-    pub registration: Option<String>,
+    pub registration: Option<Registration>,
     /// Whether nvlink leaves such a file as it is if there is one: where it left the device runtime
     /// out (deviation D30).
     pub leaves_registration: bool,
@@ -238,15 +239,13 @@ pub fn link<'data>(
     if !is_linked || reporter.is_fatal() {
         return nothing;
     }
-    let registration = request.discover.registers.then(|| {
+    let mut registration = request.discover.registers.then(|| {
         let folder = std::env::current_dir().unwrap_or_default();
         registration(&inputs, &module, &folder.to_string_lossy())
     });
-    let repeated = registration.iter().flat_map(|it| &it.repeated);
-    repeated
-        .into_iter()
-        .try_for_each(|it| reporter.report(it))?;
-    let registration = registration.map(|it| it.text);
+    for remark in registration.iter_mut().flat_map(Registration::remarks) {
+        reporter.report(&remark)?;
+    }
     let keeps_runtime = module
         .included_objects()
         .any(|(_, object)| object.system_library);
@@ -492,7 +491,7 @@ fn program(
     let folder = std::env::current_dir().unwrap_or_default();
     let keeps = request.options.keep_system_libraries && lto::runtime_follows(&discovered.inputs);
     let registration =
-        || registration_of_program(&discovered.inputs, &folder.to_string_lossy(), keeps).text;
+        || registration_of_program(&discovered.inputs, &folder.to_string_lossy(), keeps);
     LinkOutcome {
         registration: (!request.compile.lto.emit_ptx).then(registration),
         output: Some(LinkedFile::Image(output)),

@@ -22,10 +22,16 @@ pub const MOST_ASKED: usize = 256;
 /// Returns the threads for a link: as many as were asked for, from 1 to 256; else the number that
 /// make's jobserver and the machine allow.
 pub fn threads(asked: Option<usize>) -> Threads {
-    Threads::new(move || match asked {
+    Threads::new(move || allowed_threads(asked))
+}
+
+/// Returns the number of threads that may run, if so many are asked for or none is, with what
+/// permits them: it is kept as long as they run.
+pub fn allowed_threads(asked: Option<usize>) -> (usize, Vec<Acquired>) {
+    match asked {
         Some(count) => (count.clamp(1, MOST_ASKED), Vec::new()),
         None => allowed(),
-    })
+    }
 }
 
 /// Returns the number of threads that may run, with the tokens that they hold while they do if

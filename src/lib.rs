@@ -103,4 +103,5 @@ pub use linker::Look;
 pub use linker::Statistics;
 pub use output::OutputError;
 pub use output::Replaced;
+pub use registration::Registration;
 pub use run::run_pipeline;

@@ -15,10 +15,27 @@ use crate::input::default_id;
 
 /// What is registered.
 pub struct Registration {
-    /// The text of the file.
-    pub text: String,
+    /// The ids of the modules.
+    pub module_ids: Vec<String>,
     /// A remark on each module id that several inputs have.
-    pub repeated: Vec<Diagnostic>,
+    repeated: Vec<Diagnostic>,
+}
+
+impl Registration {
+    /// Returns the text of the file.
+    pub fn text(&self) -> String {
+        let ids = &self.module_ids;
+        let mut text = format!("#define NUM_PRELINKED_OBJECTS {}\n", ids.len());
+        for id in ids {
+            let _ = writeln!(text, "DEFINE_REGISTER_FUNC({id})");
+        }
+        text
+    }
+
+    /// Takes what there is to remark.
+    pub fn remarks(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.repeated)
+    }
 }
 
 /// A module id, and the input that has it.
@@ -105,17 +122,11 @@ pub fn registration_of_program(
 }
 
 fn of(first: &[Id], further: &[Id]) -> Registration {
-    let mut text = String::new();
     let all = first.iter().chain(further.iter().rev());
-    let _ = writeln!(
-        text,
-        "#define NUM_PRELINKED_OBJECTS {}",
-        all.clone().count()
-    );
+    let module_ids = all.clone().map(|Id { id, .. }| id.clone()).collect();
     let mut known: BTreeMap<&str, &str> = BTreeMap::new();
     let mut repeated = Vec::new();
     for Id { id, input } in all {
-        let _ = writeln!(text, "DEFINE_REGISTER_FUNC({id})");
         if let Some(other) = known.insert(id, input) {
             let message = format!(
                 "'{other}' and '{input}' have one module id, '{id}': the host's linker will find two definitions for it"
@@ -124,7 +135,10 @@ fn of(first: &[Id], further: &[Id]) -> Registration {
             repeated.push(Diagnostic::remark(link::REPEATED_MODULE_ID, message).note(note));
         }
     }
-    Registration { text, repeated }
+    Registration {
+        module_ids,
+        repeated,
+    }
 }
 
 #[cfg(test)]
@@ -141,7 +155,7 @@ mod tests {
             &[id("_1_x_cu", "a/x.o"), id("_2_y_cu", "y.o")],
             &[id("_1_x_cu", "lib.a:x.o")],
         );
-        assert_eq!(registration.text.matches("_1_x_cu").count(), 2);
+        assert_eq!(registration.text().matches("_1_x_cu").count(), 2);
         let said: Vec<String> = registration
             .repeated
             .iter()

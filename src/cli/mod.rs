@@ -15,6 +15,7 @@ use crate::toolkit::shadow::Shadowed;
 mod bisect;
 mod check;
 mod diff;
+mod dlink;
 mod explain;
 mod finalize;
 mod finalizer_args;

@@ -25,6 +25,7 @@ use cuweld_passes::reports::link_map::LinkMap;
 use super::bisect::BisectArgs;
 use super::check::CheckArgs;
 use super::diff::DiffArgs;
+use super::dlink::DlinkArgs;
 use super::explain::ExplainArgs;
 use super::finalize::FinalizeArgs;
 use super::finalizer_args::FinalizerArgs;
@@ -65,6 +66,9 @@ struct Cli {
 enum Command {
     /// Link relocatable device code into an executable cubin.
     Link(Box<LinkArgs>),
+    /// Do the whole device-link step: link for several GPUs and write the host object that registers
+    /// the code, as `nvcc -dlink` does.
+    Dlink(Box<DlinkArgs>),
     /// Run passes over objects or over a module in text form, and write either.
     Opt(Box<OptArgs>),
     /// Find the pass after which a check fails.
@@ -141,6 +145,20 @@ pub fn run(
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> io::Result<u8> {
+    let expanded;
+    let arguments = match arguments.get(1).is_some_and(|command| command == "dlink") {
+        false => arguments,
+        true => match super::dlink::with_options_files(arguments) {
+            Ok(words) => {
+                expanded = words;
+                &expanded
+            }
+            Err(error) => {
+                writeln!(stderr, "error: {error}")?;
+                return Ok(2);
+            }
+        },
+    };
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -161,6 +179,7 @@ pub fn run(
             stdout,
             stderr,
         ),
+        Command::Dlink(args) => super::dlink::run(&args, program, stderr),
         Command::Opt(args) => super::opt::run(
             &args,
             arguments.get(1..).unwrap_or_default(),

@@ -79,6 +79,23 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
+    /// Returns whether the output is to be linked again.
+    pub fn is_relocatable(&self) -> bool {
+        self.relocatable
+    }
+
+    /// Returns whether the output is for a debugger.
+    pub fn is_debug(&self) -> bool {
+        self.debug
+    }
+
+    /// Returns the number of threads that was asked for.
+    pub fn asked_jobs(&self) -> Option<usize> {
+        let given = std::env::var_os("CUWELD_JOBS");
+        let given = given.and_then(|text| text.to_str()?.parse().ok());
+        self.jobs.map(NonZeroUsize::get).or(given)
+    }
+
     /// Returns the arguments with which nvlink is told to do a link of these inputs, if it can be.
     pub fn nvlink_words(&self, inputs: &[String], target: Target, output: &str) -> Vec<String> {
         let mut words = vec![format!("-arch={target}")];
@@ -122,11 +139,10 @@ impl InputArgs {
             },
             lto: Default::default(),
         };
-        let given = variable("CUWELD_JOBS").and_then(|text| text.to_str()?.parse().ok());
         Ok(Request {
             as_text: None,
             toolkit: chosen.fixed,
-            threads: jobs::threads(self.jobs.map(NonZeroUsize::get).or(given)),
+            threads: jobs::threads(self.asked_jobs()),
             compile,
             discover: DiscoverOptions {
                 toolkit: chosen.before_inputs(),

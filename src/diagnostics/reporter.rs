@@ -258,6 +258,11 @@ impl<'w> Reporter<'w> {
         Ok(())
     }
 
+    /// Writes what another reporter of the same form has written.
+    pub fn append(&mut self, messages: &[u8]) -> io::Result<()> {
+        self.out.write_all(messages)
+    }
+
     /// Writes a report as it is.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
         if self.json {

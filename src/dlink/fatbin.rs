@@ -40,7 +40,7 @@ const DEFAULT_LEVEL: i32 = 5;
 const SIZE_LEVEL: i32 = 19;
 
 /// How data is packed, as after `--compress-mode`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Compression {
     /// Zstandard, of members that are packed at all: see [`FatbinOptions::packs`].
     #[default]

@@ -10,6 +10,7 @@ use crate::controls::Controls;
 use crate::input::DiscoverOptions;
 
 /// A link to do.
+#[derive(Clone)]
 pub struct Request<'a> {
     /// The toolkit whose linker the link stands in for; `None` for the newest that made an input.
     pub toolkit: Option<&'static Toolkit>,

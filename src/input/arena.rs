@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
@@ -12,6 +13,8 @@ use typed_arena::Arena;
 
 use super::file_identity::FileStamp;
 use super::identify::FileKind;
+use super::shared::SharedFile;
+use super::shared::SharedFiles;
 use crate::limits::LimitError;
 use crate::limits::Limits;
 
@@ -43,6 +46,10 @@ pub struct InputArena {
     stamps: RefCell<Vec<(String, FileStamp)>>,
     /// The files that there are, if the file system is not asked.
     files: Option<BTreeMap<String, GivenFile>>,
+    /// The files that other links have, too.
+    shared: Option<Arc<SharedFiles>>,
+    shared_files: Arena<Arc<SharedFile>>,
+    shared_buffers: Arena<Arc<Vec<u8>>>,
     opened: Mutex<Vec<String>>,
     /// Bytes in `buffers`.
     buffered: Cell<u64>,
@@ -86,6 +93,38 @@ impl InputArena {
             files: Some((0..).zip(inputs).map(file).collect()),
             ..Self::default()
         }
+    }
+
+    /// Creates an arena for one of several links that share their files.
+    pub fn sharing(files: &Arc<SharedFiles>) -> Self {
+        InputArena {
+            shared: Some(Arc::clone(files)),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the files that other links have, too.
+    pub(super) fn shared(&self) -> Option<&SharedFiles> {
+        self.shared.as_deref()
+    }
+
+    /// Takes a share in a file and lends its bytes.
+    pub(super) fn keep_shared(&self, file: Arc<SharedFile>, path: &str) -> &[u8] {
+        let stamp = file.stamp().map(|stamp| (path.to_owned(), stamp.clone()));
+        self.stamps.borrow_mut().extend(stamp);
+        self.shared_files.alloc(file).bytes()
+    }
+
+    /// Lends what packed bytes unpack to, which a link that shares the files may have already.
+    pub(super) fn unpacked<E>(
+        &self,
+        packed: &[u8],
+        unpack: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<&[u8], E> {
+        Ok(match &self.shared {
+            None => self.keep_buffer(unpack()?),
+            Some(shared) => self.shared_buffers.alloc(shared.unpacked(packed, unpack)?),
+        })
     }
 
     /// Returns the files that the arena began with, if it is not the file system that has them.

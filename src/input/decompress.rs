@@ -129,15 +129,13 @@ pub fn decompress<'data>(
     member: &FatbinMember<'data>,
     arena: &'data InputArena,
 ) -> Result<&'data [u8], DecompressError> {
-    if let Some(size) = unpacked_size(member)? {
-        arena.count_unpacked(member.stored.len() as u64, size as u64)?;
-    }
-    if let Some(unpacked) = arena.take_unpacked(member.stored) {
-        return Ok(arena.keep_buffer(unpacked));
-    }
-    Ok(match unpack(member)? {
-        Some(unpacked) => arena.keep_buffer(unpacked),
-        None => member.stored,
+    let Some(size) = unpacked_size(member)? else {
+        return Ok(member.stored);
+    };
+    arena.count_unpacked(member.stored.len() as u64, size as u64)?;
+    arena.unpacked(member.stored, || match arena.take_unpacked(member.stored) {
+        Some(unpacked) => Ok(unpacked),
+        None => Ok(unpack(member)?.unwrap_or_default()),
     })
 }
 

@@ -34,6 +34,7 @@ use super::mapped::Files;
 use super::mapped::Loader;
 use super::module_id;
 use super::module_id::ModuleIds;
+use super::shared::Sharing;
 use cuweld_passes::threads::Threads;
 
 /// Paths that contain this belong to NVIDIA's device runtime.
@@ -112,9 +113,13 @@ pub fn discover_with<'data>(
     told: Told<'_, 'data>,
 ) -> Result<Discovered<'data>, Box<DiscoverFailure<'data>>> {
     arena.set_limits(options.limits);
-    match arena.files() {
-        Some(files) => Walk::new(options, threads, arena, &Given(files)).run(told),
-        None => Walk::new(options, threads, arena, &Loader::new(arena, threads)).run(told),
+    match (arena.files(), arena.shared()) {
+        (Some(files), _) => Walk::new(options, threads, arena, &Given(files)).run(told),
+        (None, Some(files)) => {
+            let sharing = Sharing { arena, files };
+            Walk::new(options, threads, arena, &sharing).run(told)
+        }
+        (None, None) => Walk::new(options, threads, arena, &Loader::new(arena, threads)).run(told),
     }
 }
 

@@ -15,6 +15,7 @@ use super::batch::Batch;
 use super::batch::Contents;
 use super::batch::Mapping;
 use super::file_identity::FileIdentity;
+use super::shared::Sharing;
 
 /// Many small files are mapped, too, once this much has been read: what is read takes memory of our
 /// own.
@@ -31,7 +32,10 @@ const WINDOW: usize = 64;
 
 /// Reads or maps a file, all of it. The file must not be changed while the link runs.
 pub fn load<'data>(path: &str, arena: &'data InputArena) -> io::Result<&'data [u8]> {
-    Loader::new(arena, None).open(path)
+    match arena.shared() {
+        Some(files) => Sharing { arena, files }.open(path),
+        None => Loader::new(arena, None).open(path),
+    }
 }
 
 /// What files of a window hold, in their order.
@@ -111,7 +115,7 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
     }
 
     fn identity(&self, path: &str) -> FileIdentity {
-        identity(path).unwrap_or_else(|| FileIdentity::Name(path.to_owned()))
+        identity_of(path)
     }
 
     /// Opens many files on other threads while the caller takes the first ones.
@@ -177,7 +181,8 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
 }
 
 /// How much is in memory.
-struct Loaded {
+#[derive(Default)]
+pub(super) struct Loaded {
     /// Mappings.
     maps: AtomicUsize,
     /// Bytes in buffers.
@@ -186,7 +191,7 @@ struct Loaded {
 
 impl Loaded {
     /// Returns the kind of files that are mapped from now on.
-    fn mapping(&self) -> Mapping {
+    pub(super) fn mapping(&self) -> Mapping {
         if self.maps.load(Ordering::Relaxed) >= MAP_LIMIT {
             Mapping::None
         } else if self.buffered.load(Ordering::Relaxed) >= BUFFER_LIMIT {
@@ -196,7 +201,8 @@ impl Loaded {
         }
     }
 
-    fn add(&self, batch: &Batch) {
+    /// Counts files that were opened.
+    pub(super) fn add(&self, batch: &Batch) {
         let (mut maps, mut bytes) = (0, batch.buffer.len());
         for contents in batch.files.iter().flatten() {
             match contents {
@@ -208,6 +214,11 @@ impl Loaded {
         self.maps.fetch_add(maps, Ordering::Relaxed);
         self.buffered.fetch_add(bytes as u64, Ordering::Relaxed);
     }
+}
+
+/// Returns what makes another name the same file.
+pub(super) fn identity_of(path: &str) -> FileIdentity {
+    identity(path).unwrap_or_else(|| FileIdentity::Name(path.to_owned()))
 }
 
 fn identity(path: &str) -> Option<FileIdentity> {

@@ -44,6 +44,7 @@ pub mod library_search;
 pub mod mapped;
 pub mod module_id;
 pub mod select;
+mod shared;
 #[cfg(test)]
 mod test_files;
 #[cfg(test)]
@@ -66,3 +67,4 @@ pub use error::InputError;
 pub use host_info::HostInfo;
 pub use library_search::CpuArch;
 pub use module_id::default_id;
+pub use shared::SharedFiles;

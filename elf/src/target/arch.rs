@@ -6,7 +6,7 @@ use std::fmt;
 pub const FIRST_INDEPENDENT_THREADS: u16 = 70;
 
 /// A link target: an SM number and its variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Target {
     /// The SM number, such as 90.
     pub sm: u16,
@@ -15,7 +15,7 @@ pub struct Target {
 }
 
 /// Variants of an SM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Suffix {
     /// The plain SM.
     #[default]

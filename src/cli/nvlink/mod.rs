@@ -30,6 +30,7 @@ mod version;
 #[cfg(test)]
 mod observed_tests;
 
+pub(super) use options_file::split_words;
 pub use run::run;
 
 use std::path::PathBuf;

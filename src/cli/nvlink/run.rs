@@ -238,7 +238,8 @@ fn run_link(
     finish(recorder, &args.controls, &input_arena, reporter)?;
     // Errors such as undefined names leave the register file, fatal ones do not.
     match (&args.register_link_binaries, outcome.registration) {
-        (Some(path), Some(text)) if !reporter.is_fatal() => {
+        (Some(path), Some(registration)) if !reporter.is_fatal() => {
+            let text = registration.text();
             if outcome.leaves_registration && is_stale(path, &text) {
                 if strict {
                     return Ok(());

@@ -1,0 +1,384 @@
+//! `cuweld dlink`: the whole device-link step.
+
+use std::ffi::OsStr;
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::internal;
+use cuweld_diagnostics::codes::link;
+use cuweld_diagnostics::codes::system;
+use cuweld_diagnostics::codes::usage;
+use cuweld_elf::Target;
+
+use super::Program;
+use super::nvlink::split_words;
+use super::pipeline_args::InputArgs;
+use super::pipeline_args::PipelineArgs;
+use super::pipeline_args::parse_target;
+use crate::controls::Controls;
+use crate::diagnostics::Reporter;
+use crate::diagnostics::Style;
+use crate::dlink::architectures::InputTargets;
+use crate::dlink::architectures::common;
+use crate::dlink::architectures::targets_of;
+use crate::dlink::dependencies;
+use crate::dlink::fatbin;
+use crate::dlink::fatbin::Compression;
+use crate::dlink::fatbin::FatbinImage;
+use crate::dlink::fatbin::FatbinOptions;
+use crate::dlink::links::LinkJob;
+use crate::dlink::links::TargetLink;
+use crate::dlink::links::link_all;
+use crate::dlink::stub;
+use crate::dlink::stub::Host;
+use crate::dlink::stub::LinkStub;
+use crate::dlink::stub::StubError;
+use crate::file_name;
+use crate::input::InputArena;
+use crate::input::SharedFiles;
+use crate::output::write_atomically;
+
+/// The output where none is named, as nvcc's.
+const OUTPUT: &str = "a_dlink.o";
+
+/// Arguments of the device-link step.
+#[derive(clap::Args)]
+pub struct DlinkArgs {
+    /// Host objects, archives, cubins and fatbins, in link order.
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// The GPUs to link for, such as sm_80,sm_90; `all`: those that each input has code for.
+    #[arg(long, value_name = "ARCH", value_delimiter = ',', default_value = "all", value_parser = parse_architecture)]
+    arch: Vec<Architecture>,
+    /// The output: a host object, or the device code alone if its name ends in `.fatbin` or `.cubin`.
+    #[arg(short, long, value_parser = file_name::parse, default_value = OUTPUT)]
+    output: PathBuf,
+    /// Write the device code alone, whatever the output's name.
+    #[arg(long, conflicts_with = "host_source")]
+    fatbin: bool,
+    /// Write C in place of the host object, for the compiler of another host.
+    #[arg(long)]
+    host_source: bool,
+    /// The machine of the host object; else this one.
+    #[arg(long, value_name = "MACHINE")]
+    host: Option<Host>,
+    /// How device code is packed: as fatbinary's and nvcc's option of this name.
+    #[arg(long, value_name = "MODE", default_value = "default")]
+    compress_mode: Compression,
+    /// Pack all device code; else only some forms of it are.
+    #[arg(long)]
+    compress_all: bool,
+    /// Optimise LTO-IR at link time.
+    #[arg(long)]
+    lto: bool,
+    /// The libnvJitLink that optimises; else one that is found.
+    #[arg(long, value_name = "FILE")]
+    nvjitlink: Option<PathBuf>,
+    /// Link for further GPUs after one has failed, to see all that is wrong.
+    #[arg(long)]
+    keep_going: bool,
+    /// Write a rule for make or ninja: what the output depends on.
+    #[arg(long, value_name = "FILE", value_parser = file_name::parse)]
+    dependency_output: Option<PathBuf>,
+    /// Read further arguments from this file.
+    #[arg(long, value_name = "FILE")]
+    options_file: Vec<String>,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
+}
+
+/// A word of `--arch`.
+#[derive(Clone, Copy, Debug)]
+enum Architecture {
+    All,
+    One(Target),
+}
+
+fn parse_architecture(name: &str) -> Result<Architecture, String> {
+    match name {
+        "all" => Ok(Architecture::All),
+        name => parse_target(name).map(Architecture::One),
+    }
+}
+
+/// How many options files may name one another.
+const DEEPEST: usize = 16;
+
+/// Puts the words of options files after the options that name them. Words are separated as in
+/// nvlink's options files.
+///
+/// # Errors
+///
+/// Files that cannot be read, and quotes without an end.
+pub fn with_options_files(words: &[String]) -> Result<Vec<String>, String> {
+    let mut all = Vec::new();
+    add_words(words, 0, &mut all)?;
+    Ok(all)
+}
+
+fn add_words(words: &[String], depth: usize, all: &mut Vec<String>) -> Result<(), String> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        all.push(word.clone());
+        let file = match word.strip_prefix("--options-file") {
+            Some("") => match words.next() {
+                Some(file) => {
+                    all.push(file.clone());
+                    file
+                }
+                None => continue,
+            },
+            Some(rest) if rest.starts_with('=') => &rest[1..],
+            _ => continue,
+        };
+        if depth == DEEPEST {
+            return Err(format!("the options file '{file}' is read by itself"));
+        }
+        let read = std::fs::read(file_name::path(file));
+        let contents = read.map_err(|error| format!("cannot read '{file}': {error}"))?;
+        let inner = split_words(&contents).map_err(|error| format!("'{file}': {error}"))?;
+        let inner: Vec<String> = inner.iter().map(|word| file_name::text(word)).collect();
+        add_words(&inner, depth + 1, all)?;
+    }
+    Ok(())
+}
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Object(Host),
+    Source,
+    Fatbin,
+    Cubin,
+}
+
+/// Links, and writes the output.
+pub fn run(args: &DlinkArgs, program: Program<'_>, stderr: &mut dyn Write) -> io::Result<u8> {
+    let controls = args.pipeline.controls(program.register);
+    let files = Arc::new(SharedFiles::default());
+    let mut reporter = Reporter::new(stderr, Style::Native);
+    args.pipeline.set_up(&mut reporter);
+    let prepared = args.form().and_then(|form| {
+        let targets = args.targets(&files)?;
+        args.check(&controls, form, &targets)?;
+        Ok((form, targets))
+    });
+    let (form, targets) = match prepared {
+        Ok(prepared) => prepared,
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
+            return Ok(reporter.exit_code());
+        }
+    };
+    let name = args
+        .output
+        .file_name()
+        .map_or(Vec::new(), |name| name.as_encoded_bytes().to_vec());
+    let jobs: Result<Vec<_>, _> = targets
+        .iter()
+        .map(|target| args.job(*target, targets.len() > 1, &name, &controls))
+        .collect();
+    let jobs = match jobs {
+        Ok(jobs) => jobs,
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
+            return Ok(reporter.exit_code());
+        }
+    };
+    let linked = link_all(&jobs, &files, args.input.asked_jobs(), args.keep_going);
+    for link in &linked {
+        reporter.append(&link.messages)?;
+    }
+    if let Some(failed) = linked.iter().find(|link| link.image.is_none()) {
+        return Ok(failed.exit_code.max(1));
+    }
+    let written = args
+        .bytes(form, &linked)
+        .and_then(|bytes| write(&args.output, &bytes))
+        .and_then(|()| match &args.dependency_output {
+            None => Ok(()),
+            Some(path) => {
+                let rule = dependencies::rule(&file_name::of_path(&args.output), &files.names());
+                write(path, &file_name::bytes(&rule))
+            }
+        });
+    if let Err(diagnostic) = written {
+        reporter.report(&diagnostic)?;
+    }
+    Ok(reporter.exit_code())
+}
+
+impl DlinkArgs {
+    /// Returns what is written.
+    fn form(&self) -> Result<Form, Diagnostic> {
+        let extension = self.output.extension().and_then(OsStr::to_str);
+        match extension {
+            _ if self.host_source => Ok(Form::Source),
+            Some("cubin") if !self.fatbin => Ok(Form::Cubin),
+            Some("fatbin") => Ok(Form::Fatbin),
+            _ if self.fatbin => Ok(Form::Fatbin),
+            _ => self
+                .host
+                .or_else(Host::here)
+                .map(Form::Object)
+                .ok_or_else(|| {
+                    let message = "host objects of this machine cannot be made";
+                    Diagnostic::fatal(usage::COMMAND_LINE, message)
+                        .help("--host names another machine, --host-source writes C for any")
+                }),
+        }
+    }
+
+    /// Returns the targets, each once, in the order in which they were named.
+    fn targets(&self, files: &Arc<SharedFiles>) -> Result<Vec<Target>, Diagnostic> {
+        let mut targets = Vec::new();
+        for word in &self.arch {
+            let named = match word {
+                Architecture::One(target) => vec![*target],
+                Architecture::All => self.all_targets(files)?,
+            };
+            for target in named {
+                if !targets.contains(&target) {
+                    targets.push(target);
+                }
+            }
+        }
+        Ok(targets)
+    }
+
+    fn all_targets(&self, files: &Arc<SharedFiles>) -> Result<Vec<Target>, Diagnostic> {
+        let inputs = targets_of(&self.inputs, &InputArena::sharing(files));
+        let targets = common(&inputs);
+        if !targets.is_empty() {
+            return Ok(targets);
+        }
+        let message = match inputs.is_empty() {
+            true => "no input has code for a GPU",
+            false => "there is no GPU that all inputs have code for",
+        };
+        let mut diagnostic = Diagnostic::fatal(usage::COMMAND_LINE, message)
+            .help("--arch names the GPUs to link for, such as --arch sm_80,sm_90");
+        for InputTargets { input, targets } in inputs {
+            let targets: Vec<String> = targets.iter().map(Target::to_string).collect();
+            diagnostic = diagnostic.note(format!("'{input}' has {}", targets.join(", ")));
+        }
+        Err(diagnostic)
+    }
+
+    /// Refuses what is for one link alone.
+    fn check(&self, controls: &Controls, form: Form, targets: &[Target]) -> Result<(), Diagnostic> {
+        let refused = |message: &str, help: &str| {
+            Err(Diagnostic::fatal(usage::COMMAND_LINE, message).help(help))
+        };
+        if self.input.is_relocatable() {
+            return refused(
+                "the device-link step makes nothing that is linked again",
+                "`cuweld link -r` writes a relocatable object",
+            );
+        }
+        if controls.repro.is_some() || self.pipeline.print_pipeline {
+            return refused(
+                "--repro and --print-pipeline are for one link",
+                "`cuweld link --arch` does the link of one GPU",
+            );
+        }
+        if targets.len() > 1 && controls.observe() {
+            return refused(
+                "what shows a link at work is for one GPU at a time",
+                "name one of them with --arch",
+            );
+        }
+        if targets.len() > 1 && form == Form::Cubin {
+            return refused(
+                "a cubin holds the code for one GPU",
+                "name the output .fatbin",
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns the link for a target, which messages name if it is one of several.
+    fn job<'a>(
+        &'a self,
+        target: Target,
+        is_named: bool,
+        output_name: &[u8],
+        controls: &'a Controls,
+    ) -> Result<LinkJob<'a>, Diagnostic> {
+        let name = output_name.to_vec();
+        let mut request = self.input.request(&self.inputs, target, name, controls)?;
+        request.discover.lto = self.lto;
+        request.discover.registers = true;
+        let library = std::env::var_os("CUWELD_NVJITLINK").filter(|value| !value.is_empty());
+        let library = library.map(PathBuf::from);
+        request.compile.lto.library = self.nvjitlink.clone().or(library);
+        Ok(LinkJob {
+            request,
+            style: Style::Native,
+            set_up: Box::new(move |reporter| {
+                self.pipeline.set_up(reporter);
+                reporter.report_arch = is_named.then(|| target.to_string());
+            }),
+        })
+    }
+
+    /// Returns the bytes of the output.
+    fn bytes(&self, form: Form, linked: &[TargetLink]) -> Result<Vec<u8>, Diagnostic> {
+        let images: Vec<_> = linked
+            .iter()
+            .filter_map(|link| {
+                let cubin = link.image.as_deref()?;
+                let target = link.target;
+                Some(FatbinImage { target, cubin })
+            })
+            .collect();
+        if let (Form::Cubin, [image]) = (form, images.as_slice()) {
+            return Ok(image.cubin.to_vec());
+        }
+        let options = FatbinOptions {
+            compression: self.compress_mode,
+            compress_all: self.compress_all,
+            debug: self.input.is_debug(),
+            ..FatbinOptions::default()
+        };
+        let fatbin = fatbin::write_fatbin(&images, &options)
+            .map_err(|error| Diagnostic::fatal(internal::FAULT, format!("cuweld: {error}")))?;
+        // As with nvcc, what the last link has registered counts.
+        let last = linked
+            .iter()
+            .rev()
+            .find_map(|link| link.registration.as_ref());
+        let stub = LinkStub {
+            fatbin: &fatbin,
+            module_ids: last.map_or(&[], |registration| &registration.module_ids),
+        };
+        let made = match form {
+            Form::Object(host) => stub.object(host),
+            Form::Source => stub::source(&stub).map(String::into_bytes),
+            Form::Fatbin | Form::Cubin => return Ok(fatbin),
+        };
+        made.map_err(|error| {
+            let code = match error {
+                StubError::Repeated(_) => link::REPEATED_MODULE_ID,
+                StubError::Modules(_) | StubError::Object(_) => internal::FAULT,
+            };
+            Diagnostic::fatal(code, format!("no output: {error}"))
+        })
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
+    write_atomically(path, bytes).map(drop).map_err(|error| {
+        let name = file_name::of_path(path);
+        Diagnostic::fatal(
+            system::CANNOT_WRITE,
+            format!("cannot write '{name}': {error}"),
+        )
+    })
+}

@@ -1,0 +1,147 @@
+//! The links of one device-link step: one for each target, of the same inputs.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
+
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::internal;
+use cuweld_diagnostics::codes::system;
+use cuweld_elf::Target;
+use cuweld_ir::Arena;
+
+use crate::diagnostics::Reporter;
+use crate::diagnostics::Style;
+use crate::driver::Request;
+use crate::driver::link;
+use crate::input::InputArena;
+use crate::input::SharedFiles;
+use crate::jobs;
+use crate::output::OutputError;
+use crate::registration::Registration;
+
+/// Links that run at a time: more would take more memory, and a link has threads of its own.
+const AT_ONCE: usize = 2;
+
+/// What came of the link for a target.
+pub struct TargetLink {
+    /// The target.
+    pub target: Target,
+    /// The cubin; `None` if the link failed.
+    pub image: Option<Vec<u8>>,
+    /// The modules that were linked.
+    pub registration: Option<Registration>,
+    /// What there is to say of it, as it is to be written.
+    pub messages: Vec<u8>,
+    /// The exit code of such a link.
+    pub exit_code: u8,
+}
+
+/// A link to do.
+pub struct LinkJob<'a> {
+    /// What it is asked to do.
+    pub request: Request<'a>,
+    /// The form of its messages.
+    pub style: Style,
+    /// Sets up how findings are reported.
+    pub set_up: Box<dyn Fn(&mut Reporter<'_>) + Sync + 'a>,
+}
+
+/// Runs links of files that they share, some at a time, with as many threads as were asked for in
+/// all. After one that fails, no further one begins unless the caller `goes_on`. They come back in
+/// their order, up to the first that failed.
+pub fn link_all(
+    jobs: &[LinkJob<'_>],
+    files: &Arc<SharedFiles>,
+    asked: Option<usize>,
+    goes_on: bool,
+) -> Vec<TargetLink> {
+    let (threads, _permit) = jobs::allowed_threads(asked);
+    let at_once = threads.min(AT_ONCE).min(jobs.len()).max(1);
+    let each = (threads / at_once).max(1);
+    let next = AtomicUsize::new(0);
+    let failed = AtomicUsize::new(usize::MAX);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let ended = !goes_on && index > failed.load(Ordering::Relaxed);
+            let Some(job) = jobs.get(index).filter(|_| !ended) else {
+                return done;
+            };
+            let linked = link_one(job, files, each);
+            if linked.image.is_none() {
+                failed.fetch_min(index, Ordering::Relaxed);
+            }
+            done.push((index, linked));
+        }
+    };
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..at_once).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        // A link that panics is reported by the link itself; none is lost.
+        done.extend(
+            others
+                .into_iter()
+                .flat_map(|other| other.join().unwrap_or_default()),
+        );
+        done
+    });
+    done.sort_unstable_by_key(|(index, _)| *index);
+    let last = match goes_on {
+        true => usize::MAX,
+        false => failed.into_inner(),
+    };
+    let shown = done.into_iter().take_while(|(index, _)| *index <= last);
+    shown.map(|(_, linked)| linked).collect()
+}
+
+fn link_one(job: &LinkJob<'_>, files: &Arc<SharedFiles>, threads: usize) -> TargetLink {
+    let mut messages = Vec::new();
+    let mut reporter = Reporter::new(&mut messages, job.style);
+    (job.set_up)(&mut reporter);
+    let request = Request {
+        threads: jobs::threads(Some(threads)),
+        ..job.request.clone()
+    };
+    // A buffer takes all that is written.
+    let made = linked(&request, files, &mut reporter).unwrap_or((None, None));
+    let exit_code = reporter.exit_code();
+    let (image, registration) = made;
+    TargetLink {
+        target: request.discover.target,
+        image,
+        registration,
+        messages,
+        exit_code,
+    }
+}
+
+type Made = (Option<Vec<u8>>, Option<Registration>);
+
+fn linked(
+    request: &Request<'_>,
+    files: &Arc<SharedFiles>,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<Made> {
+    let (input_arena, arena) = (InputArena::sharing(files), Arena::new());
+    let outcome = link(request, &input_arena, &arena, reporter)?;
+    let Some(file) = outcome.output.filter(|_| !reporter.failed()) else {
+        if !reporter.failed() {
+            let message = "cuweld: the passes ended before the file was made";
+            reporter.report(&Diagnostic::fatal(internal::FAULT, message))?;
+        }
+        return Ok((None, None));
+    };
+    let image = OutputError::if_changed(&input_arena).and_then(|()| Ok(file.image()?.into_owned()));
+    match image {
+        Ok(image) => Ok((Some(image), outcome.registration)),
+        Err(error) => {
+            reporter.internal_error |= error.is_internal();
+            let message = format!("no output is written: {error}");
+            reporter.report(&Diagnostic::fatal(system::CANNOT_WRITE, message))?;
+            Ok((None, None))
+        }
+    }
+}
