@@ -8,8 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::internal;
-use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
@@ -22,21 +20,17 @@ use super::pipeline_args::parse_target;
 use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
+use crate::dlink::Form;
 use crate::dlink::architectures::InputTargets;
 use crate::dlink::architectures::common;
 use crate::dlink::architectures::targets_of;
 use crate::dlink::dependencies;
-use crate::dlink::fatbin;
 use crate::dlink::fatbin::Compression;
-use crate::dlink::fatbin::FatbinImage;
 use crate::dlink::fatbin::FatbinOptions;
 use crate::dlink::links::LinkJob;
-use crate::dlink::links::TargetLink;
 use crate::dlink::links::link_all;
-use crate::dlink::stub;
+use crate::dlink::output;
 use crate::dlink::stub::Host;
-use crate::dlink::stub::LinkStub;
-use crate::dlink::stub::StubError;
 use crate::file_name;
 use crate::input::InputArena;
 use crate::input::SharedFiles;
@@ -149,15 +143,6 @@ fn add_words(words: &[String], depth: usize, all: &mut Vec<String>) -> Result<()
     Ok(())
 }
 
-/// What is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Object(Host),
-    Source,
-    Fatbin,
-    Cubin,
-}
-
 /// Links, and writes the output.
 pub fn run(args: &DlinkArgs, program: Program<'_>, stderr: &mut dyn Write) -> io::Result<u8> {
     let controls = args.pipeline.controls(program.register);
@@ -198,8 +183,13 @@ pub fn run(args: &DlinkArgs, program: Program<'_>, stderr: &mut dyn Write) -> io
     if let Some(failed) = linked.iter().find(|link| link.image.is_none()) {
         return Ok(failed.exit_code.max(1));
     }
-    let written = args
-        .bytes(form, &linked)
+    let options = FatbinOptions {
+        compression: args.compress_mode,
+        compress_all: args.compress_all,
+        debug: args.input.is_debug(),
+        ..FatbinOptions::default()
+    };
+    let written = output(form, &linked, &options)
         .and_then(|bytes| write(&args.output, &bytes))
         .and_then(|()| match &args.dependency_output {
             None => Ok(()),
@@ -327,53 +317,10 @@ impl DlinkArgs {
             }),
         })
     }
-
-    /// Returns the bytes of the output.
-    fn bytes(&self, form: Form, linked: &[TargetLink]) -> Result<Vec<u8>, Diagnostic> {
-        let images: Vec<_> = linked
-            .iter()
-            .filter_map(|link| {
-                let cubin = link.image.as_deref()?;
-                let target = link.target;
-                Some(FatbinImage { target, cubin })
-            })
-            .collect();
-        if let (Form::Cubin, [image]) = (form, images.as_slice()) {
-            return Ok(image.cubin.to_vec());
-        }
-        let options = FatbinOptions {
-            compression: self.compress_mode,
-            compress_all: self.compress_all,
-            debug: self.input.is_debug(),
-            ..FatbinOptions::default()
-        };
-        let fatbin = fatbin::write_fatbin(&images, &options)
-            .map_err(|error| Diagnostic::fatal(internal::FAULT, format!("cuweld: {error}")))?;
-        // As with nvcc, what the last link has registered counts.
-        let last = linked
-            .iter()
-            .rev()
-            .find_map(|link| link.registration.as_ref());
-        let stub = LinkStub {
-            fatbin: &fatbin,
-            module_ids: last.map_or(&[], |registration| &registration.module_ids),
-        };
-        let made = match form {
-            Form::Object(host) => stub.object(host),
-            Form::Source => stub::source(&stub).map(String::into_bytes),
-            Form::Fatbin | Form::Cubin => return Ok(fatbin),
-        };
-        made.map_err(|error| {
-            let code = match error {
-                StubError::Repeated(_) => link::REPEATED_MODULE_ID,
-                StubError::Modules(_) | StubError::Object(_) => internal::FAULT,
-            };
-            Diagnostic::fatal(code, format!("no output: {error}"))
-        })
-    }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
+/// Writes a file, whole or not at all.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
     write_atomically(path, bytes).map(drop).map_err(|error| {
         let name = file_name::of_path(path);
         Diagnostic::fatal(

@@ -11,6 +11,7 @@ use self::nvlink::environment::Surroundings;
 use crate::driver::Hooks;
 use crate::extend::Register;
 use crate::toolkit::shadow::Shadowed;
+use crate::toolkit::shadow::this_program;
 
 mod bisect;
 mod check;
@@ -24,6 +25,7 @@ mod jitlink;
 mod log;
 mod module_args;
 mod native;
+mod nvcc;
 pub(crate) mod nvlink;
 mod opt;
 mod passes;
@@ -71,6 +73,9 @@ fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
     let by_name = arguments
         .first()
         .is_some_and(|name| name.ends_with(b"nvlink"));
+    let as_nvcc = arguments
+        .first()
+        .is_some_and(|name| name.ends_with(b"nvcc"));
     let by_command = arguments.get(1).is_some_and(|word| *word == b"nvlink");
     let result = if by_name || by_command {
         let words = arguments
@@ -83,6 +88,17 @@ fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
             shadowed: shadowed.as_ref(),
         };
         nvlink::run(words, surroundings, program, &mut stdout, &mut stderr)
+    } else if as_nvcc {
+        let words = arguments.get(1..).unwrap_or_default();
+        let toolkit = Shadowed::of_this_program();
+        let name = this_program();
+        nvcc::run(
+            (&name, words),
+            toolkit.as_ref(),
+            program,
+            &mut stdout,
+            &mut stderr,
+        )
     } else {
         let words: Vec<String> = arguments
             .iter()

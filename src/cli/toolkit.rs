@@ -26,6 +26,9 @@ pub struct ToolkitArgs {
     /// The folder to make.
     #[arg(long, value_name = "DIR", requires = "from")]
     to: Option<PathBuf>,
+    /// Do `nvcc -dlink` in one process, too: its nvcc is cuweld, which has nvcc do everything else.
+    #[arg(long, requires = "from")]
+    device_link: bool,
     /// Say what would link with what in a toolkit, and make nothing.
     #[arg(
         long,
@@ -45,7 +48,7 @@ pub fn run(args: &ToolkitArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -
         return Ok(2);
     };
     let linker = std::env::current_exe()?;
-    let shadowed = match make_shadow(from, to, &linker) {
+    let shadowed = match make_shadow(from, to, (&linker, args.device_link)) {
         Ok(shadowed) => shadowed,
         Err(error) => {
             writeln!(stderr, "error: {error}")?;

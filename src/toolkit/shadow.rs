@@ -72,8 +72,7 @@ impl Shadowed {
 
     /// Finds the toolkit behind the shadow that this program was called in.
     pub fn of_this_program() -> Option<Self> {
-        let path = rustix::param::linux_execfn();
-        Self::of_linker(Path::new(std::ffi::OsStr::from_bytes(path.to_bytes())))
+        Self::of_linker(&this_program())
     }
 
     /// Returns as which linker cuweld stands in for the toolkit's.
@@ -89,9 +88,19 @@ impl Shadowed {
     }
 }
 
-/// Makes the shadow of the toolkit `from` in the folder `to`, with `linker` as its nvlink. A shadow
-/// that is there already is replaced. Returns the toolkit.
-pub fn make_shadow(from: &Path, to: &Path, linker: &Path) -> Result<Shadowed, ToolkitError> {
+/// Returns the path by which this program was called, links not followed.
+pub fn this_program() -> PathBuf {
+    let path = rustix::param::linux_execfn();
+    PathBuf::from(std::ffi::OsStr::from_bytes(path.to_bytes()))
+}
+
+/// Makes the shadow of the toolkit `from` in the folder `to`, with `linker` as its nvlink, and as its
+/// nvcc, too, if that `is_nvcc`. A shadow that is there already is replaced. Returns the toolkit.
+pub fn make_shadow(
+    from: &Path,
+    to: &Path,
+    (linker, is_nvcc): (&Path, bool),
+) -> Result<Shadowed, ToolkitError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| ToolkitError::System { path, error }
@@ -108,9 +117,15 @@ pub fn make_shadow(from: &Path, to: &Path, linker: &Path) -> Result<Shadowed, To
     fs::create_dir_all(&bin).map_err(failed(&bin))?;
     fs::write(to.join(MARKER), shadowed.marker()).map_err(failed(to))?;
     link_entries(&from, to, &["bin", MARKER])?;
-    link_entries(&from.join("bin"), &bin, &["nvlink", "nvcc.profile"])?;
-    let nvlink = bin.join("nvlink");
-    symlink(linker, &nvlink).map_err(failed(&nvlink))?;
+    let ours = match is_nvcc {
+        true => &["nvlink", "nvcc"][..],
+        false => &["nvlink"],
+    };
+    link_entries(&from.join("bin"), &bin, &[ours, &["nvcc.profile"]].concat())?;
+    for name in ours {
+        let tool = bin.join(name);
+        symlink(linker, &tool).map_err(failed(&tool))?;
+    }
     let text = fs::read_to_string(&profile).map_err(failed(&profile))?;
     let edited = bin.join("nvcc.profile");
     fs::write(&edited, edit_profile(&text, &from)).map_err(failed(&edited))?;
@@ -203,7 +218,7 @@ mod tests {
         toolkit(&from);
         fs::write(&linker, "ours").unwrap();
         for _ in 0..2 {
-            let shadowed = make_shadow(&from, &to, &linker).unwrap();
+            let shadowed = make_shadow(&from, &to, (&linker, false)).unwrap();
             assert_eq!(shadowed.version.as_deref(), Some("13.2.51"));
             let nvlink = to.join("bin/nvlink");
             assert_eq!(Shadowed::of_linker(&nvlink), Some(shadowed));
@@ -230,7 +245,8 @@ mod tests {
         fs::create_dir(root.join("mine")).unwrap();
         fs::write(root.join("mine/file"), "").unwrap();
         let make = |from: &str, to: &str| {
-            make_shadow(&root.join(from), &root.join(to), Path::new("/bin/true"))
+            let linker = (Path::new("/bin/true"), true);
+            make_shadow(&root.join(from), &root.join(to), linker)
         };
         assert!(matches!(
             make("cuda", "mine"),

@@ -39,12 +39,12 @@ pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
                     true => case.arch.len(),
                     false => 1,
                 };
-                for arch in case.arch.iter().rev().take(targets).cloned() {
+                for arch in case.arch.iter().rev().take(targets) {
                     let (nvlink, name) = (
                         Linker::nvlink(tools.join("nvlink")),
                         format!("conformance::links/{}/{arch}", case.path),
                     );
-                    let (folder, link_arguments) = (case.folder.clone(), case.arguments(&arch));
+                    let (folder, link_arguments) = (case.folder.clone(), case.arguments(arch));
                     let ours = Linker::ours().strict(case.strict);
                     let trial = move || {
                         against(&nvlink, &ours, &folder, &link_arguments).map_err(Failed::from)

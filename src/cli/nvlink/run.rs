@@ -38,6 +38,7 @@ use crate::driver::Hooks;
 use crate::driver::Request;
 use crate::driver::link;
 use crate::input::DiscoverOptions;
+use crate::input::EarlyErrors;
 use crate::input::InputArena;
 use crate::jobs;
 use crate::map_file;
@@ -103,7 +104,8 @@ pub fn run(
 /// Bytes that an options file has at most: a device that never ends is none.
 const LARGEST_OPTIONS: u64 = 64 << 20;
 
-fn read_options(path: &Path) -> io::Result<Vec<u8>> {
+/// Reads an options file.
+pub fn read_options(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path)?;
     file.take(LARGEST_OPTIONS + 1).read_to_end(&mut bytes)?;
@@ -166,41 +168,20 @@ fn run_link(
     if let Some(file) = &args.index_file {
         return reporter.report(&refused_index(file));
     }
-    let environment = surroundings.environment;
-    let library_path = environment("LIBRARY_PATH").map(|path| file_name::text(&path));
-    let discover = DiscoverOptions {
-        toolkit: args.toolkit.before_inputs(),
-        target: args.target,
-        inputs: &args.inputs,
-        libraries: &args.libraries,
-        library_paths: &args.library_paths,
-        env_library_path: library_path.as_deref(),
-        cpu_arch: args.cpu_arch,
-        lto: args.lto,
-        registers: args.register_link_binaries.is_some(),
-        strict: args.controls.strict,
-        errors: reporter.early_errors(),
-        limits: args.limits,
-    };
-    let mut compile = args.compile.clone();
-    let variable = |name| environment(name).filter(|value| !value.is_empty());
-    compile.tools.toolkit = surroundings.shadowed.map(|toolkit| toolkit.root.clone());
-    compile.tools.cuda_home = variable("CUDA_HOME").map(|root| path_of(&root));
-    compile.tools.path = variable("PATH").map(OsString::from_vec);
-    if args.prints_search_dirs {
-        return stdout.write_all(search_dirs(&discover, &compile).as_bytes());
-    }
+    let library_path = library_path(surroundings);
     let request = Request {
-        toolkit: args.toolkit.fixed,
-        threads: jobs::threads(args.jobs),
-        discover,
-        compile,
-        options: args.link.clone(),
-        ignore_host_info: args.ignore_host_info,
-        controls: &args.controls,
-        as_text: None,
         hooks,
+        ..request_of(
+            args,
+            library_path.as_deref(),
+            surroundings,
+            reporter.early_errors(),
+        )
     };
+    if args.prints_search_dirs {
+        let text = search_dirs(&request.discover, &request.compile);
+        return stdout.write_all(text.as_bytes());
+    }
     // Given back with the process.
     let input_arena = ManuallyDrop::new(InputArena::new());
     let arena = ManuallyDrop::new(Arena::new());
@@ -251,6 +232,51 @@ fn run_link(
             write_output(path, text.as_bytes(), strict, reporter)
         }
         _ => Ok(()),
+    }
+}
+
+/// Returns `LIBRARY_PATH`.
+pub fn library_path(surroundings: Surroundings<'_>) -> Option<String> {
+    let path = (surroundings.environment)("LIBRARY_PATH")?;
+    Some(file_name::text(&path))
+}
+
+/// Returns what a command line asks of the link.
+pub fn request_of<'a>(
+    args: &'a NvlinkArgs,
+    library_path: Option<&'a str>,
+    surroundings: Surroundings<'_>,
+    errors: EarlyErrors,
+) -> Request<'a> {
+    let discover = DiscoverOptions {
+        toolkit: args.toolkit.before_inputs(),
+        target: args.target,
+        inputs: &args.inputs,
+        libraries: &args.libraries,
+        library_paths: &args.library_paths,
+        env_library_path: library_path,
+        cpu_arch: args.cpu_arch,
+        lto: args.lto,
+        registers: args.register_link_binaries.is_some(),
+        strict: args.controls.strict,
+        errors,
+        limits: args.limits,
+    };
+    let mut compile = args.compile.clone();
+    let variable = |name| (surroundings.environment)(name).filter(|value| !value.is_empty());
+    compile.tools.toolkit = surroundings.shadowed.map(|toolkit| toolkit.root.clone());
+    compile.tools.cuda_home = variable("CUDA_HOME").map(|root| path_of(&root));
+    compile.tools.path = variable("PATH").map(OsString::from_vec);
+    Request {
+        toolkit: args.toolkit.fixed,
+        threads: jobs::threads(args.jobs),
+        discover,
+        compile,
+        options: args.link.clone(),
+        ignore_host_info: args.ignore_host_info,
+        controls: &args.controls,
+        as_text: None,
+        hooks: Hooks::default(),
     }
 }
 
