@@ -15,6 +15,7 @@
 //!     --folder PATH   where inputs are kept
 //!     --zstd          the two libraries that unpack Zstandard, on cubins of 14 MB or those of PATH; needs ptxas and fatbinary
 //!     --in-process    libnvJitLink, NVIDIA's and ours, each in a process that links again and again
+//!     --device-link   nvcc -dlink and cuweld dlink, as whole processes
 //!     --templates PATH  compile the objects of benches/templates anew, and end
 //!     PATH ...        a folder with inputs and `args.txt`, nvlink's words one a line, or a reproducer of `--cuweld-repro`, in
 //!                     place of the built-in cases, or after those that --only names
@@ -23,6 +24,7 @@
 
 mod aims;
 mod chart;
+mod device_link;
 mod floor;
 mod in_process;
 mod jitlink;
@@ -61,6 +63,7 @@ struct Arguments {
     templates: Option<PathBuf>,
     zstd: bool,
     in_process: bool,
+    device_link: bool,
     paths: Vec<PathBuf>,
 }
 
@@ -98,6 +101,7 @@ fn arguments() -> Result<Arguments, Failure> {
         templates: None,
         zstd: false,
         in_process: false,
+        device_link: false,
         paths: Vec::new(),
     };
     let mut words = std::env::args().skip(1);
@@ -110,6 +114,7 @@ fn arguments() -> Result<Arguments, Failure> {
         match word.as_str() {
             "--zstd" => found.zstd = true,
             "--in-process" => found.in_process = true,
+            "--device-link" => found.device_link = true,
             "--all" => found.all = true,
             "--only" => found.only = Some(value()?),
             "--chart" => found.chart = Some(value()?.into()),
@@ -160,6 +165,9 @@ fn work() -> Result<(), Failure> {
     }
     if arguments.in_process {
         return link_in_process(&arguments, &tools);
+    }
+    if arguments.device_link {
+        return device_links(&arguments, &tools);
     }
     table::head(&tools, &arguments.effort);
     let mut pairs = Vec::new();
@@ -222,6 +230,25 @@ fn link_in_process(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> 
         let words = words.into_iter().filter(|word| !word.starts_with('-'));
         let inputs: Vec<String> = words.take(count).collect();
         in_process::row(name, (case.sm, &folder, &inputs), tools, &libraries)?;
+    }
+    Ok(())
+}
+
+/// Times the whole device-link step.
+fn device_links(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> {
+    let shadow = device_link::shadow(tools, &arguments.folder)?;
+    device_link::head();
+    for (name, count, targets) in device_link::PROGRAMS {
+        let (folder, inputs) = device_link::program(&arguments.folder, name, count, targets)?;
+        device_link::row(name, (&folder, &inputs, targets), tools, &shadow)?;
+    }
+    for name in device_link::CASES {
+        let case = CASES.iter().find(|case| case.name == name);
+        let case = case.ok_or(format!("there is no case '{name}'"))?;
+        let (folder, words) = inputs(case, tools, &arguments.folder)?;
+        let words = words.into_iter().filter(|word| !word.starts_with('-'));
+        let inputs: Vec<String> = words.collect();
+        device_link::row(name, (&folder, &inputs, &[case.sm]), tools, &shadow)?;
     }
     Ok(())
 }

@@ -356,7 +356,7 @@ impl Case {
                 let names = write_all(folder, objects)?;
                 wrap::wrap(folder, self.sm, names, wrapping)
             }
-            Shape::Classes => wrap::classes(folder, self.sm, size),
+            Shape::Classes => wrap::classes(folder, &[self.sm], size),
         }
     }
 

@@ -74,8 +74,8 @@ fn host_object(folder: &Path, fatbin: &str, object: &str) -> Result<(), Failure>
 }
 
 /// Compiles modules in C++ of one program: each has virtual functions, instances of templates that
-/// all have, and calls of the next one.
-pub fn classes(folder: &Path, sm: &str, count: usize) -> Result<Vec<String>, Failure> {
+/// all have, and calls of the next one. All targets have code of one compilation, for the first.
+pub fn classes(folder: &Path, targets: &[&str], count: usize) -> Result<Vec<String>, Failure> {
     let mut header =
         "#pragma once\nstruct Base { __device__ virtual int get(int a) = 0; };\n".to_owned();
     for index in 0..40 {
@@ -116,9 +116,12 @@ pub fn classes(folder: &Path, sm: &str, count: usize) -> Result<Vec<String>, Fai
         }
         let (source, object) = (format!("m{module}.cu"), format!("m{module}.o"));
         write(&source, text)?;
-        let number = sm.trim_start_matches("sm_");
+        let lowest = targets
+            .first()
+            .map_or("", |sm| sm.trim_start_matches("sm_"));
+        let all = targets.join(",");
         run(Command::new("nvcc").current_dir(folder).args([
-            &format!("-gencode=arch=compute_{number},code={sm}"),
+            &format!("-gencode=arch=compute_{lowest},code=[{all}]"),
             "-dc",
             &source,
             "-o",
