@@ -26,7 +26,7 @@ pub const PROGRAMS: [(&str, usize, &[&str]); 3] = [
     ),
 ];
 
-/// Cases of cubins, which are for one GPU.
+/// Cases whose cubins are put into host objects, for one GPU.
 pub const CASES: [&str; 3] = ["lean-1000", "weak-1000x100", "mixed-100-sm100"];
 
 /// Runs of each program; those of nvcc end after one where it takes seconds.

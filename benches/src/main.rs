@@ -247,7 +247,8 @@ fn device_links(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> {
         let case = case.ok_or(format!("there is no case '{name}'"))?;
         let (folder, words) = inputs(case, tools, &arguments.folder)?;
         let words = words.into_iter().filter(|word| !word.starts_with('-'));
-        let inputs: Vec<String> = words.collect();
+        let cubins: Vec<String> = words.collect();
+        let inputs = wrap::host_objects(&folder, case.sm, &cubins)?;
         device_link::row(name, (&folder, &inputs, &[case.sm]), tools, &shadow)?;
     }
     Ok(())

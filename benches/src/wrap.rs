@@ -57,6 +57,29 @@ pub fn wrap(
     ])
 }
 
+/// Puts each cubin of a folder into a host object, packed as nvcc packs it, unless it is there
+/// already. Returns the names of the objects.
+pub fn host_objects(folder: &Path, sm: &str, cubins: &[String]) -> Result<Vec<String>, Failure> {
+    let sm = sm.trim_start_matches("sm_");
+    let mut objects = Vec::new();
+    for cubin in cubins {
+        let object = format!("{cubin}.o");
+        if !folder.join(&object).is_file() {
+            let fatbin = format!("{cubin}.fatbin");
+            run(Command::new("fatbinary").current_dir(folder).args([
+                "-64",
+                "--device-c",
+                &format!("--create={fatbin}"),
+                &format!("--image3=kind=elf,sm={sm},file={cubin}"),
+            ]))?;
+            host_object(folder, &fatbin, &object)?;
+            remove(folder, &fatbin)?;
+        }
+        objects.push(object);
+    }
+    Ok(objects)
+}
+
 /// Writes a host object with the sections in which nvcc puts relocatable device code.
 fn host_object(folder: &Path, fatbin: &str, object: &str) -> Result<(), Failure> {
     let source = format!("{object}.s");

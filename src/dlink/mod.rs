@@ -72,7 +72,9 @@ pub fn output(
     made.map_err(|error| {
         let code = match error {
             StubError::Repeated(_) => link::REPEATED_MODULE_ID,
-            StubError::Modules(_) | StubError::Object(_) => internal::FAULT,
+            StubError::Modules(_) | StubError::NoFunction(_) | StubError::Object(_) => {
+                internal::FAULT
+            }
         };
         Diagnostic::fatal(code, format!("no output: {error}"))
     })

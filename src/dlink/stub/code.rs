@@ -27,7 +27,7 @@ pub enum Place {
 }
 
 /// What a function of the stub does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Takes the registration of a module, whose constructor calls it.
     Module(usize),

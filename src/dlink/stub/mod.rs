@@ -40,6 +40,7 @@ use self::code::Role;
 pub use self::source::source;
 use self::unwind::Registers;
 use self::unwind::eh_frame;
+use crate::file_name;
 
 const REGISTER: &str = "__cudaRegisterFatBinary";
 const REGISTER_END: &str = "__cudaRegisterFatBinaryEnd";
@@ -107,6 +108,9 @@ pub enum StubError {
     /// A module id that two inputs have.
     #[error("several inputs have the module id '{0}'")]
     Repeated(String),
+    /// Code that calls what the stub does not have.
+    #[error("internal error: there is no function {0:?}")]
+    NoFunction(Role),
     /// The object cannot be written.
     #[error("internal error: {0}")]
     Object(#[from] object::write::Error),
@@ -143,8 +147,7 @@ impl LinkStub<'_> {
     pub fn object(&self, host: Host) -> Result<Vec<u8>, StubError> {
         let machine = host.machine();
         let code = (machine.code)(self.modules()?);
-        let mut writer = Writer::new(self, machine);
-        writer.data(self)?;
+        let mut writer = Writer::new(self, machine)?;
         writer.code(&code)?;
         writer.unwinding(&code)?;
         Ok(writer.object.write()?)
@@ -157,107 +160,44 @@ struct Writer<'a> {
     machine: &'static Machine,
     module_ids: &'a [String],
     text: SectionId,
-    bss: SectionId,
+    data: Data,
+    functions: BTreeMap<Role, SymbolId>,
     externals: BTreeMap<String, SymbolId>,
-    /// Data of the stub, by the order of [`DATA`].
-    data: [Option<SymbolId>; 5],
-    /// Pointers to the ids of modules.
-    id_references: Option<(SymbolId, u64)>,
-    functions: Vec<(Role, SymbolId)>,
 }
 
-/// Names of the stub's own data.
-const DATA: [&str; 5] = [
-    "cuweld_descriptor",
-    "cuweld_handle",
-    "cuweld_registered_modules",
-    "cuweld_prelinked_fatbins",
-    "cuweld_callbacks",
-];
+/// The stub's own data.
+struct Data {
+    descriptor: SymbolId,
+    handle: SymbolId,
+    count: SymbolId,
+    fatbins: SymbolId,
+    callbacks: SymbolId,
+    id_references: SymbolId,
+}
 
 impl<'a> Writer<'a> {
-    fn new(stub: &LinkStub<'a>, machine: &'static Machine) -> Self {
-        let mut object = Object::new(BinaryFormat::Elf, machine.architecture, Endianness::Little);
+    /// Begins an object with its data.
+    fn new(stub: &LinkStub<'a>, machine: &'static Machine) -> Result<Self, StubError> {
+        let (format, endianness) = (BinaryFormat::Elf, Endianness::Little);
+        let mut object = Object::new(format, machine.architecture, endianness);
         object.add_file_symbol(b"cuweld".to_vec());
         let text = object.add_section(Vec::new(), b".text".to_vec(), SectionKind::Text);
-        let bss = object.add_section(Vec::new(), b".bss".to_vec(), SectionKind::UninitializedData);
         // Nothing here needs a stack that can be executed.
         let stack = object.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
         object.section_mut(stack).flags = SectionFlags::Elf {
             sh_type: SHT_PROGBITS,
             sh_flags: object::elf::SectionFlags(0),
         };
-        Writer {
+        let data = data(&mut object, machine, stub)?;
+        Ok(Writer {
             object,
             machine,
             module_ids: stub.module_ids,
             text,
-            bss,
+            data,
+            functions: BTreeMap::new(),
             externals: BTreeMap::new(),
-            data: [None; 5],
-            id_references: None,
-            functions: Vec::new(),
-        }
-    }
-
-    /// Adds a section of data; the runtime's own are only found by their names.
-    fn section(&mut self, name: &str, is_written: bool, data: Vec<u8>, align: u64) -> SectionId {
-        let kind = match is_written {
-            true => SectionKind::Data,
-            false => SectionKind::ReadOnlyData,
-        };
-        let section = self
-            .object
-            .add_section(Vec::new(), name.as_bytes().to_vec(), kind);
-        let flags = match is_written {
-            true => SHF_ALLOC | SHF_WRITE,
-            false => SHF_ALLOC,
-        };
-        self.object.section_mut(section).flags = SectionFlags::Elf {
-            sh_type: SHT_PROGBITS,
-            sh_flags: flags,
-        };
-        self.object.section_mut(section).set_data(data, align);
-        section
-    }
-
-    fn data(&mut self, stub: &LinkStub<'a>) -> Result<(), StubError> {
-        let modules = stub.module_ids.len() as u64;
-        let count = modules * POINTER;
-        // The list of fatbins ends with a null pointer.
-        for (index, size) in [(1, POINTER), (2, 4), (3, count + POINTER), (4, count)] {
-            let at = self.object.append_section_bss(self.bss, size, POINTER);
-            self.data[index] = Some(self.local(DATA[index], self.bss, at, size));
-        }
-        let mut ids = Vec::new();
-        let mut places = Vec::new();
-        for id in stub.module_ids {
-            places.push(ids.len() as i64);
-            ids.extend_from_slice(b"def ");
-            ids.extend_from_slice(&crate::file_name::bytes(id));
-            ids.push(0);
-        }
-        let ids = self.section("__nv_module_id", false, ids, 1);
-        let pointers = vec![0; usize::try_from(count).unwrap_or(0)];
-        let references = self.section(".data.rel.local", true, pointers, POINTER);
-        let ids = self.object.section_symbol(ids);
-        for (index, place) in places.into_iter().enumerate() {
-            let offset = index as u64 * POINTER;
-            self.relocation(references, offset, self.machine.pointer, (ids, place))?;
-        }
-        let references = self.local("cuweld_module_ids", references, 0, count);
-        self.id_references = Some((references, POINTER));
-        let fatbin = self.section(".nv_fatbin", false, stub.fatbin.to_vec(), POINTER);
-        let fatbin = self.local("cuweld_fatbin", fatbin, 0, stub.fatbin.len() as u64);
-        let mut descriptor = DESCRIPTOR_MAGIC.to_le_bytes().to_vec();
-        descriptor.extend_from_slice(&LINKED_DESCRIPTOR.to_le_bytes());
-        descriptor.extend_from_slice(&[0; 2 * POINTER as usize]);
-        let size = descriptor.len() as u64;
-        let section = self.section(".nvFatBinSegment", true, descriptor, POINTER);
-        self.data[0] = Some(self.local(DATA[0], section, 0, size));
-        self.relocation(section, 8, self.machine.pointer, (fatbin, 0))?;
-        let fatbins = self.symbol(Place::Fatbins);
-        self.relocation(section, 16, self.machine.pointer, fatbins)
+        })
     }
 
     fn code(&mut self, code: &Code) -> Result<(), StubError> {
@@ -265,14 +205,14 @@ impl<'a> Writer<'a> {
         for function in &code.functions {
             let (name, scope) = match function.role {
                 Role::Module(index) => {
-                    let id = self.module_ids.get(index).map_or("", String::as_str);
-                    (format!("{REGISTER_MODULE}{id}"), SymbolScope::Dynamic)
+                    let name = self.name_of(REGISTER_MODULE, index);
+                    (name, SymbolScope::Dynamic)
                 }
                 Role::Register => ("cuweld_register".to_owned(), SymbolScope::Compilation),
                 Role::Unregister => ("cuweld_unregister".to_owned(), SymbolScope::Compilation),
             };
             let symbol = self.object.add_symbol(Symbol {
-                name: crate::file_name::bytes(&name).into_owned(),
+                name: file_name::bytes(&name).into_owned(),
                 value: start + function.start,
                 size: function.size,
                 kind: SymbolKind::Text,
@@ -281,70 +221,61 @@ impl<'a> Writer<'a> {
                 section: SymbolSection::Section(self.text),
                 flags: SymbolFlags::None,
             });
-            self.functions.push((function.role, symbol));
+            self.functions.insert(function.role, symbol);
         }
         for fixup in &code.fixups {
-            let (symbol, addend) = self.symbol(fixup.place);
-            let to = (symbol, addend + fixup.addend);
-            self.relocation(self.text, start + fixup.offset, fixup.kind, to)?;
+            let (symbol, distance) = self.symbol(fixup.place)?;
+            let to = (symbol, distance + fixup.addend);
+            relocate(
+                &mut self.object,
+                self.text,
+                start + fixup.offset,
+                fixup.kind,
+                to,
+            )?;
         }
         Ok(())
     }
 
     fn unwinding(&mut self, code: &Code) -> Result<(), StubError> {
         let frame = eh_frame(code, &self.machine.registers);
-        let section = self.section(".eh_frame", false, frame.bytes, POINTER);
+        let section = add_data(&mut self.object, ".eh_frame", false, (frame.bytes, POINTER));
+        let text = self.object.section_symbol(self.text);
         for (function, offset) in code.functions.iter().zip(frame.functions) {
-            let text = self.object.section_symbol(self.text);
             let to = (text, function.start as i64);
-            self.relocation(section, offset, self.machine.relative, to)?;
+            relocate(&mut self.object, section, offset, self.machine.relative, to)?;
         }
         Ok(())
     }
 
-    /// Adds a symbol that only the stub sees.
-    fn local(&mut self, name: &str, section: SectionId, value: u64, size: u64) -> SymbolId {
-        self.object.add_symbol(Symbol {
-            name: name.as_bytes().to_vec(),
-            value,
-            size,
-            kind: SymbolKind::Data,
-            scope: SymbolScope::Compilation,
-            weak: false,
-            section: SymbolSection::Section(section),
-            flags: SymbolFlags::None,
-        })
-    }
-
     /// Returns the symbol of a place and the distance from it.
-    fn symbol(&mut self, place: Place) -> (SymbolId, i64) {
-        let own = |index: usize| self.data[index];
-        let known = match place {
-            Place::Descriptor => own(0),
-            Place::Handle => own(1),
-            Place::Count => own(2),
-            Place::Fatbins => own(3),
-            Place::Callbacks => own(4),
+    fn symbol(&mut self, place: Place) -> Result<(SymbolId, i64), StubError> {
+        let symbol = match place {
+            Place::Descriptor => self.data.descriptor,
+            Place::Handle => self.data.handle,
+            Place::Count => self.data.count,
+            Place::Fatbins => self.data.fatbins,
+            Place::Callbacks => self.data.callbacks,
             Place::IdReference(index) => {
-                let references = self.id_references;
-                return match references {
-                    Some((symbol, size)) => (symbol, (index as u64 * size) as i64),
-                    None => (self.external(String::new()), 0),
-                };
+                return Ok((self.data.id_references, index as i64 * POINTER as i64));
             }
             Place::Function(role) => {
-                let mut functions = self.functions.iter();
-                functions.find(|(of, _)| *of == role).map(|(_, it)| *it)
+                let function = self.functions.get(&role).copied();
+                function.ok_or(StubError::NoFunction(role))?
             }
             Place::ModuleDescriptor(index) => {
-                let id = self.module_ids.get(index).map_or("", String::as_str);
-                let name = format!("{MODULE_DESCRIPTOR}{id}");
-                return (self.external(name), 0);
+                let name = self.name_of(MODULE_DESCRIPTOR, index);
+                self.external(name)
             }
-            Place::External(name) => return (self.external(name.to_owned()), 0),
+            Place::External(name) => self.external(name.to_owned()),
         };
-        let symbol = known.unwrap_or_else(|| self.external(String::new()));
-        (symbol, 0)
+        Ok((symbol, 0))
+    }
+
+    /// Returns the name of something of a module.
+    fn name_of(&self, what: &str, module: usize) -> String {
+        let id = self.module_ids.get(module).map_or("", String::as_str);
+        format!("{what}{id}")
     }
 
     /// Returns the symbol of something that another object defines.
@@ -353,7 +284,7 @@ impl<'a> Writer<'a> {
             return *symbol;
         }
         let symbol = self.object.add_symbol(Symbol {
-            name: crate::file_name::bytes(&name).into_owned(),
+            name: file_name::bytes(&name).into_owned(),
             value: 0,
             size: 0,
             kind: SymbolKind::Unknown,
@@ -365,20 +296,115 @@ impl<'a> Writer<'a> {
         self.externals.insert(name, symbol);
         symbol
     }
+}
 
-    fn relocation(
-        &mut self,
-        section: SectionId,
-        offset: u64,
-        r_type: RelocationType,
-        (symbol, addend): (SymbolId, i64),
-    ) -> Result<(), StubError> {
-        let relocation = Relocation {
-            offset,
-            symbol,
-            addend,
-            flags: RelocationFlags::Elf { r_type },
-        };
-        Ok(self.object.add_relocation(section, relocation)?)
+/// Adds the data of a stub.
+fn data(
+    object: &mut Object<'_>,
+    machine: &Machine,
+    stub: &LinkStub<'_>,
+) -> Result<Data, StubError> {
+    let pointers = stub.module_ids.len() as u64 * POINTER;
+    let bss = object.add_section(Vec::new(), b".bss".to_vec(), SectionKind::UninitializedData);
+    let mut variable = |name, size| {
+        let at = object.append_section_bss(bss, size, POINTER);
+        add_local(object, name, bss, (at, size))
+    };
+    let handle = variable("cuweld_handle", POINTER);
+    let count = variable("cuweld_registered_modules", 4);
+    // Its end is a null pointer.
+    let fatbins = variable("cuweld_prelinked_fatbins", pointers + POINTER);
+    let callbacks = variable("cuweld_callbacks", pointers);
+    let (mut ids, mut places) = (Vec::new(), Vec::new());
+    for id in stub.module_ids {
+        places.push(ids.len() as i64);
+        ids.extend_from_slice(b"def ");
+        ids.extend_from_slice(&file_name::bytes(id));
+        ids.push(0);
     }
+    // The strings of all objects stand without gaps in a program.
+    let ids = add_data(object, "__nv_module_id", false, (ids, 1));
+    let ids = object.section_symbol(ids);
+    let room = vec![0; stub.module_ids.len() * POINTER as usize];
+    let references = add_data(object, ".data.rel.local", true, (room, POINTER));
+    for (offset, place) in (0..).step_by(POINTER as usize).zip(places) {
+        relocate(object, references, offset, machine.pointer, (ids, place))?;
+    }
+    let id_references = add_local(object, "cuweld_module_ids", references, (0, pointers));
+    let fatbin = add_data(object, ".nv_fatbin", false, (stub.fatbin.to_vec(), POINTER));
+    let size = stub.fatbin.len() as u64;
+    let fatbin = add_local(object, "cuweld_fatbin", fatbin, (0, size));
+    let mut descriptor = DESCRIPTOR_MAGIC.to_le_bytes().to_vec();
+    descriptor.extend_from_slice(&LINKED_DESCRIPTOR.to_le_bytes());
+    descriptor.extend_from_slice(&[0; 2 * POINTER as usize]);
+    let size = descriptor.len() as u64;
+    let section = add_data(object, ".nvFatBinSegment", true, (descriptor, POINTER));
+    let descriptor = add_local(object, "cuweld_descriptor", section, (0, size));
+    relocate(object, section, 8, machine.pointer, (fatbin, 0))?;
+    relocate(object, section, 16, machine.pointer, (fatbins, 0))?;
+    Ok(Data {
+        descriptor,
+        handle,
+        count,
+        fatbins,
+        callbacks,
+        id_references,
+    })
+}
+
+/// Adds a section of data with an alignment. Some that the runtime and linkers look for are known by
+/// their names alone.
+fn add_data(
+    object: &mut Object<'_>,
+    name: &str,
+    is_written: bool,
+    (data, align): (Vec<u8>, u64),
+) -> SectionId {
+    let (kind, sh_flags) = match is_written {
+        true => (SectionKind::Data, SHF_ALLOC | SHF_WRITE),
+        false => (SectionKind::ReadOnlyData, SHF_ALLOC),
+    };
+    let id = object.add_section(Vec::new(), name.as_bytes().to_vec(), kind);
+    let section = object.section_mut(id);
+    section.flags = SectionFlags::Elf {
+        sh_type: SHT_PROGBITS,
+        sh_flags,
+    };
+    section.set_data(data, align);
+    id
+}
+
+/// Adds a symbol that only the stub sees, at a place of a section and with a size.
+fn add_local(
+    object: &mut Object<'_>,
+    name: &str,
+    section: SectionId,
+    (value, size): (u64, u64),
+) -> SymbolId {
+    object.add_symbol(Symbol {
+        name: name.as_bytes().to_vec(),
+        value,
+        size,
+        kind: SymbolKind::Data,
+        scope: SymbolScope::Compilation,
+        weak: false,
+        section: SymbolSection::Section(section),
+        flags: SymbolFlags::None,
+    })
+}
+
+fn relocate(
+    object: &mut Object<'_>,
+    section: SectionId,
+    offset: u64,
+    r_type: RelocationType,
+    (symbol, addend): (SymbolId, i64),
+) -> Result<(), StubError> {
+    let relocation = Relocation {
+        offset,
+        symbol,
+        addend,
+        flags: RelocationFlags::Elf { r_type },
+    };
+    Ok(object.add_relocation(section, relocation)?)
 }
