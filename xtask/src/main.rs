@@ -28,6 +28,7 @@ usage: cargo xtask TASK [ARGUMENTS]
     bless capi                  capi/include/cuweld.h, the header of the C interface
     capi [PREFIX]               the C library, its header and a file for pkg-config, below target/capi
     jitlink                     target/release/libnvJitLink.so.13, to be loaded in place of NVIDIA's
+    jitlink compare VERSION [PROGRAMS]   links of all cases, and of so many generated programs for each target, 500, by it and NVIDIA's of a version
     wheel [PROFILE]             target/wheels: the Python package with the program and libnvJitLink.so.13; release, or dist to ship
     wheel --test                builds it from what the tests are made of, installs it below target/python, and tests it
     bench [ARGUMENTS]           the benchmark with target/release/cuweld (docs/contributing/benchmarks.md)
@@ -94,6 +95,8 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             println!("{}", wheel::jitlink(RELEASE)?.display());
             Ok(())
         }
+        ["jitlink", "compare", version] => compare_libraries(version, "500"),
+        ["jitlink", "compare", version, programs] => compare_libraries(version, programs),
         ["wheel"] => wheel::build(RELEASE),
         ["wheel", "--test"] => wheel::test(&wheel::maturin()?),
         ["wheel", profile] => wheel::build(profile),
@@ -153,6 +156,24 @@ fn sanitize(links: &str) -> Result<(), Box<dyn Error>> {
         run(command.env("CUWELD_LINKS_OF_A_THREAD", links))?;
     }
     Ok(())
+}
+
+/// Links by libnvJitLink of a version, which is installed from PyPI, and by ours.
+fn compare_libraries(version: &str, programs: &str) -> Result<(), Box<dyn Error>> {
+    let folder = tools::target().join(format!("nvjitlink-{version}"));
+    let library = folder.join("nvidia/cu13/lib/libnvJitLink.so.13");
+    if !library.is_file() {
+        let mut pip = program("python3");
+        pip.args(["-m", "pip", "install", "-q", "--no-deps", "--target"]);
+        pip.arg(&folder);
+        run(pip.arg(format!("nvidia-nvjitlink=={version}")))?;
+    }
+    let words = ["test", "--release", "-p", "cuweld-nvjitlink", "--test"];
+    let names = ["interface", "nvidias_library", "--", "--nocapture"];
+    let mut test = with_oracle(&[&words[..], &names].concat());
+    test.env("NVJITLINK_ORACLE", std::path::absolute(library)?);
+    test.env("CUWELD_JITLINK_PROGRAMS", programs);
+    run(test.env("CUWELD_JITLINK_CASES", version))
 }
 
 /// Checks that the library's interface changed no more than its version says.

@@ -7,8 +7,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
+use std::thread::available_parallelism;
 
 use sha2::Digest;
 use sha2::Sha256;
@@ -20,9 +24,9 @@ use super::library::nvidias;
 use super::library::shared;
 
 /// A link of a case: its folder, the target, options and files, as one line.
-struct Job {
-    line: String,
-    target: String,
+pub struct Job {
+    pub line: String,
+    pub target: String,
 }
 
 fn text(value: &toml::Value, key: &str) -> Vec<String> {
@@ -125,43 +129,72 @@ pub fn answer(interface: &Interface, line: &str) -> String {
 
 #[test]
 fn links_of_cases_are_those_of_nvidias_library() {
-    let Ok(version) = std::env::var("CUWELD_JITLINK_CASES") else {
-        return;
-    };
+    if let Some(version) = version() {
+        compare(&jobs(), &version);
+    }
+}
+
+/// Returns the version that is asked for.
+pub fn version() -> Option<String> {
+    std::env::var("CUWELD_JITLINK_CASES").ok()
+}
+
+/// Links by both libraries, prints the outcomes, and fails if one is other than ours says.
+pub fn compare(jobs: &[Job], version: &str) {
     let named = std::env::var_os("NVJITLINK_ORACLE").map(PathBuf::from);
-    let theirs = named.or_else(nvidias).expect("NVIDIA's library");
-    let mut outcomes: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    let nvidias = named.or_else(nvidias).expect("NVIDIA's library");
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let ask = |library: &Path| ask("case", &job.line, library, version);
+            done.push((job, outcome(&ask(&nvidias), &ask(shared()))));
+        }
+        done
+    };
+    let threads = available_parallelism().map_or(1, NonZeroUsize::get);
+    let done: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let done = workers.into_iter().map(|worker| worker.join().unwrap());
+        done.flatten().collect()
+    });
+    let mut outcomes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut silent = Vec::new();
-    for job in jobs() {
-        let ask = |library: &Path| ask("case", &job.line, library, &version);
-        let (theirs, ours) = (ask(&theirs), ask(shared()));
-        let fields = |answer: &str| -> Vec<String> {
-            let mut fields: Vec<String> = answer.split('|').map(str::to_owned).collect();
-            fields.resize(3, String::new());
-            fields
-        };
-        let (their, our) = (fields(&theirs), fields(&ours));
-        let outcome = if their[0] == our[0] && their[1] == our[1] {
-            "identical"
-        } else if their[2].is_empty() {
-            "NVIDIA's library dies"
-        } else if our[1].starts_with("none") && their[0] == our[0] {
-            "refused by both"
-        } else if our[1].starts_with("none") {
-            "refused by ours"
-        } else if their[1].starts_with("none") {
-            "refused by NVIDIA's"
-        } else if our[2] == "true" || their[0] != our[0] {
-            "other bytes, said"
-        } else {
-            silent.push(job.line.clone());
-            "OTHER BYTES"
-        };
-        *outcomes.entry((job.target.clone(), outcome)).or_default() += 1;
+    for (job, outcome) in done {
+        *outcomes.entry((&job.target, outcome)).or_default() += 1;
+        silent.extend((outcome == OTHER).then_some(job.line.as_str()));
     }
     let mut out = std::io::stdout();
     for ((target, outcome), count) in &outcomes {
         writeln!(out, "{target}: {count} {outcome}").unwrap();
     }
     assert!(silent.is_empty(), "{}", silent.join("\n"));
+}
+
+/// What must not be.
+const OTHER: &str = "OTHER BYTES";
+
+/// Compares what the two libraries have answered.
+fn outcome(theirs: &str, ours: &str) -> &'static str {
+    let fields = |answer: &str| -> Vec<String> {
+        let mut fields: Vec<String> = answer.split('|').map(str::to_owned).collect();
+        fields.resize(3, String::new());
+        fields
+    };
+    let (their, our) = (fields(theirs), fields(ours));
+    if their[0] == our[0] && their[1] == our[1] {
+        "identical"
+    } else if their[2].is_empty() {
+        "NVIDIA's library dies"
+    } else if our[1].starts_with("none") && their[0] == our[0] {
+        "refused by both"
+    } else if our[1].starts_with("none") {
+        "refused by ours"
+    } else if their[1].starts_with("none") {
+        "refused by NVIDIA's"
+    } else if our[2] == "true" || their[0] != our[0] {
+        "other bytes, said"
+    } else {
+        OTHER
+    }
 }

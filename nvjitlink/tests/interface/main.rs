@@ -8,4 +8,5 @@ mod child;
 mod clients;
 mod library;
 mod probes;
+mod programs;
 mod threads;
