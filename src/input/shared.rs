@@ -28,8 +28,11 @@ pub struct SharedFiles {
     loaded: Loaded,
     /// What links have of packed bytes, by the address of these. One that unpacks keeps the others
     /// waiting.
-    unpacked: Mutex<BTreeMap<usize, Arc<Mutex<Weak<Vec<u8>>>>>>,
+    unpacked: Mutex<BTreeMap<usize, Unpacked>>,
 }
+
+/// Unpacked bytes, for as long as a link has them.
+type Unpacked = Arc<Mutex<Weak<Vec<u8>>>>;
 
 /// A file, or why there is none.
 type Opened = Result<Arc<SharedFile>, OpenError>;
