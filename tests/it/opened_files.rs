@@ -50,7 +50,8 @@ fn named(folder: &Path, arguments: &[&str]) -> Vec<String> {
     let mut named = Vec::new();
     for call in calls(folder, arguments) {
         if call.starts_with("execve(") {
-            assert!(call.contains("cuweld\", \"nvlink\""), "{call}");
+            let start = format!("cuweld\", \"{}\"", arguments[0]);
+            assert!(call.contains(&start), "{call}");
             continue;
         }
         if call.starts_with("getcwd(") {
@@ -115,6 +116,30 @@ fn a_plain_link_opens_its_inputs_and_its_output() {
             .all(|place| files.contains(&place.as_str()) || place.starts_with("lib/")),
         "{places:?}"
     );
+}
+
+/// Nor does the whole device-link step start a compiler or write anything on its way: an action of a build system with these
+/// inputs and this output says all.
+#[test]
+fn a_device_link_opens_its_inputs_and_its_output() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.o", "b.o"] {
+        let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/rdc");
+        std::fs::copy(input.join(name), folder.path().join(name)).unwrap();
+    }
+    std::fs::write(folder.path().join("words"), "a.o b.o -o device.o").unwrap();
+    let link = ["dlink", "--options-file=words"];
+    let files = ["words", "a.o", "b.o", "device.o", "."];
+    let named = named(folder.path(), &link);
+    // How many threads this process may have, which the output does not depend on.
+    let is_about_threads = |name: &str| name.starts_with("/sys/fs/cgroup/");
+    assert!(
+        named
+            .iter()
+            .all(|name| files.contains(&name.as_str()) || is_about_threads(name)),
+        "{named:?}"
+    );
+    assert!(folder.path().join("device.o").exists());
 }
 
 /// `--print-search-dirs` says what is looked for where, and opens nothing.
