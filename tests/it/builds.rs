@@ -273,7 +273,7 @@ fn cmake_builds_with_separable_compilation() -> Result {
     let Some(build) = Build::new()? else {
         return Ok(());
     };
-    let Some(cmake) = cmake(&build.real) else {
+    let Some(cmake) = build_tool("cmake", &build.real) else {
         writeln!(std::io::stdout(), "builds: there is no cmake")?;
         return Ok(());
     };
@@ -333,8 +333,8 @@ fn on_path(program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// CMake on `PATH`, or where `tests/tools/oracle` installs it.
-fn cmake(toolkit: &Path) -> Option<PathBuf> {
+/// Returns a build tool on `PATH`, or where `tests/tools/oracle` installs it beside `toolkit`.
+pub fn build_tool(name: &str, toolkit: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let installed = toolkit
         .ancestors()
@@ -342,7 +342,7 @@ fn cmake(toolkit: &Path) -> Option<PathBuf> {
         .map(|environment| environment.join("bin"));
     std::env::split_paths(&path)
         .chain(installed)
-        .map(|folder| folder.join("cmake"))
+        .map(|folder| folder.join(name))
         .find(|program| program.is_file())
 }
 

@@ -32,6 +32,7 @@ mod opt;
 mod opt_in;
 mod pass_orders;
 mod programs;
+mod recipes;
 mod registration;
 mod repro;
 mod same_output;

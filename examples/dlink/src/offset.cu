@@ -1,0 +1,2 @@
+// The static library.
+__device__ int offset(int value) { return value + 1; }
