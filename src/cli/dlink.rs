@@ -31,6 +31,8 @@ use crate::dlink::links::LinkJob;
 use crate::dlink::links::link_all;
 use crate::dlink::output;
 use crate::dlink::stub::Host;
+use crate::dlink::stub::HostForm;
+use crate::dlink::stub::Visibility;
 use crate::file_name;
 use crate::input::InputArena;
 use crate::input::SharedFiles;
@@ -60,6 +62,10 @@ pub struct DlinkArgs {
     /// The machine of the host object; else this one.
     #[arg(long, value_name = "MACHINE")]
     host: Option<Host>,
+    /// Who sees the functions that the host object defines: with `hidden`, as with the compiler's
+    /// -fvisibility=hidden, several shared libraries of a process may have the same modules.
+    #[arg(long, value_name = "VISIBILITY", default_value = "default", conflicts_with = "host_source")]
+    visibility: Visibility,
     /// How device code is packed: as fatbinary's and nvcc's option of this name.
     #[arg(long, value_name = "MODE", default_value = "default")]
     compress_mode: Compression,
@@ -216,7 +222,12 @@ impl DlinkArgs {
             _ => self
                 .host
                 .or_else(Host::here)
-                .map(Form::Object)
+                .map(|host| {
+                    Form::Object(HostForm {
+                        host,
+                        visibility: self.visibility,
+                    })
+                })
                 .ok_or_else(|| {
                     let message = "host objects of this machine cannot be made";
                     Diagnostic::fatal(usage::COMMAND_LINE, message)

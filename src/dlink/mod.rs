@@ -19,7 +19,7 @@ use cuweld_diagnostics::codes::link;
 use self::fatbin::FatbinImage;
 use self::fatbin::FatbinOptions;
 use self::links::TargetLink;
-use self::stub::Host;
+use self::stub::HostForm;
 use self::stub::LinkStub;
 use self::stub::StubError;
 
@@ -27,7 +27,7 @@ use self::stub::StubError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The host object that registers it.
-    Object(Host),
+    Object(HostForm),
     /// C that registers it.
     Source,
     /// The code of all targets, alone.
@@ -65,7 +65,7 @@ pub fn output(
         module_ids: last.map_or(&[], |registration| &registration.module_ids),
     };
     let made = match form {
-        Form::Object(host) => stub.object(host),
+        Form::Object(form) => stub.object(form),
         Form::Source => stub::source(&stub).map(String::into_bytes),
         Form::Fatbin | Form::Cubin => return Ok(fatbin),
     };

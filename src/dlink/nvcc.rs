@@ -7,6 +7,8 @@ use thiserror::Error;
 
 use super::fatbin::Compression;
 use super::stub::Host;
+use super::stub::HostForm;
+use super::stub::Visibility;
 use crate::Target;
 
 /// What a line of the dry run begins with; others are messages.
@@ -29,8 +31,8 @@ pub struct Steps {
     pub debug: bool,
     /// The name of all images.
     pub ident: String,
-    /// The machine of the host object.
-    pub host: Host,
+    /// The form of the host object.
+    pub host: HostForm,
     /// The host object.
     pub output: String,
     /// What nvcc says beside its steps.
@@ -73,7 +75,10 @@ impl Steps {
             compress_all: false,
             debug: false,
             ident: String::new(),
-            host: Host::X86_64,
+            host: HostForm {
+                host: Host::X86_64,
+                visibility: Visibility::Default,
+            },
             output: String::new(),
             messages: String::new(),
         };
@@ -177,6 +182,8 @@ impl Steps {
                     .map_or("", String::as_str)
                     .clone_into(&mut self.output),
                 "-m64" => machine = Host::here(),
+                "-fvisibility=default" => self.host.visibility = Visibility::Default,
+                "-fvisibility=hidden" => self.host.visibility = Visibility::Hidden,
                 // Whose value is a word of its own.
                 "-x" | "-isystem" | "-D" | "-I" => drop(words.next()),
                 word if word.ends_with(LINK_STUB) && !word.starts_with('-') => has_source = true,
@@ -189,7 +196,7 @@ impl Steps {
                 }
             }
         }
-        self.host = machine.ok_or(Unknown::Lacks("machine of the host"))?;
+        self.host.host = machine.ok_or(Unknown::Lacks("machine of the host"))?;
         match has_source {
             true => Ok(()),
             false => Err(Unknown::Lacks("link stub")),
@@ -226,9 +233,17 @@ fn is_harmless(word: &str) -> bool {
     if let Some(hook) = hook {
         return hook.ends_with('=');
     }
-    let known = ["-c", "-w", "-pipe", "-pedantic", "-pthread", "-fopenmp"];
+    let known = [
+        "-c",
+        "-w",
+        "-pipe",
+        "-pedantic",
+        "-pthread",
+        "-fopenmp",
+        "-fvisibility-inlines-hidden",
+    ];
     let families = ["-D", "-I", "-W", "-O", "-g", "-std=", "-march=", "-mtune="];
-    let forms = ["-fPIC", "-fpic", "-fPIE", "-fpie", "-fno-", "-fvisibility"];
+    let forms = ["-fPIC", "-fpic", "-fPIE", "-fpie", "-fno-"];
     known.contains(&word)
         || families
             .iter()
@@ -275,6 +290,10 @@ nvcc warning : something
             (Compression::Size, true, true)
         );
         assert_eq!((&*steps.ident, &*steps.output), ("a.o b.o ", "d.o"));
+        assert_eq!(steps.host.visibility, Visibility::Default);
+        let hidden = TWO.replace("-fPIC", "-fPIC -fvisibility=hidden -fvisibility-inlines-hidden");
+        let hidden = Steps::parse(&hidden).unwrap().host.visibility;
+        assert_eq!(hidden, Visibility::Hidden);
     }
 
     #[test]
@@ -284,6 +303,7 @@ nvcc warning : something
             ("g++-12", "icpx"),
             ("-m64", "-m32"),
             ("-fPIC", "-fsanitize=address"),
+            ("-fPIC", "-fvisibility=protected"),
             (
                 "-D__NV_EXTRA_FINALIZATION=",
                 "-D__NV_EXTRA_FINALIZATION=f();",

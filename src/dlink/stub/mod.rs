@@ -87,6 +87,17 @@ impl Host {
     }
 }
 
+/// Who sees the functions that modules call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Visibility {
+    /// All of the process.
+    #[default]
+    Default,
+    /// The program or the shared library that the host object is linked into: several of them may
+    /// have the same modules.
+    Hidden,
+}
+
 /// What is particular to a machine.
 struct Machine {
     architecture: object::Architecture,
@@ -125,6 +136,15 @@ pub struct LinkStub<'a> {
     pub module_ids: &'a [String],
 }
 
+/// The form of a host object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostForm {
+    /// The machine that it is for.
+    pub host: Host,
+    /// Who sees its functions.
+    pub visibility: Visibility,
+}
+
 impl LinkStub<'_> {
     /// Returns the number of modules, whose ids are all different.
     fn modules(&self) -> Result<u32, StubError> {
@@ -144,11 +164,11 @@ impl LinkStub<'_> {
     /// # Errors
     ///
     /// If modules cannot be registered, as two of one id.
-    pub fn object(&self, host: Host) -> Result<Vec<u8>, StubError> {
-        let machine = host.machine();
+    pub fn object(&self, form: HostForm) -> Result<Vec<u8>, StubError> {
+        let machine = form.host.machine();
         let code = (machine.code)(self.modules()?);
         let mut writer = Writer::new(self, machine)?;
-        writer.code(&code)?;
+        writer.code(&code, form.visibility)?;
         writer.unwinding(&code)?;
         Ok(writer.object.write()?)
     }
@@ -200,13 +220,17 @@ impl<'a> Writer<'a> {
         })
     }
 
-    fn code(&mut self, code: &Code) -> Result<(), StubError> {
+    fn code(&mut self, code: &Code, visibility: Visibility) -> Result<(), StubError> {
+        let seen = match visibility {
+            Visibility::Default => SymbolScope::Dynamic,
+            Visibility::Hidden => SymbolScope::Linkage,
+        };
         let start = self.object.append_section_data(self.text, &code.bytes, 16);
         for function in &code.functions {
             let (name, scope) = match function.role {
                 Role::Module(index) => {
                     let name = self.name_of(REGISTER_MODULE, index);
-                    (name, SymbolScope::Dynamic)
+                    (name, seen)
                 }
                 Role::Register => ("cuweld_register".to_owned(), SymbolScope::Compilation),
                 Role::Unregister => ("cuweld_unregister".to_owned(), SymbolScope::Compilation),
