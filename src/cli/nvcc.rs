@@ -44,6 +44,22 @@ const DEVICE_LINK: [&[u8]; 4] = [
     b"--device-link=true",
 ];
 
+/// Names of options that have nvcc print its steps, which are its own.
+const PRINTED: [&[u8]; 3] = [b"dryrun", b"verbose", b"v"];
+
+/// Returns `true` if a command line asks for a device link and not for the steps of one.
+fn is_device_link(words: &[&[u8]]) -> bool {
+    let prints = |(index, word): (usize, &&[u8])| {
+        // The value of an option such as -Xnvlink is for another program.
+        let before = index.checked_sub(1).and_then(|index| words.get(index));
+        let is_value = before.is_some_and(|word| word.starts_with(b"-X"));
+        let name = word.strip_prefix(b"--").or_else(|| word.strip_prefix(b"-"));
+        let name = name.map(|name| name.strip_suffix(b"=true").unwrap_or(name));
+        !is_value && name.is_some_and(|name| PRINTED.contains(&name))
+    };
+    words.iter().any(|word| DEVICE_LINK.contains(word)) && !words.iter().enumerate().any(prints)
+}
+
 /// Why nvcc does a device link itself.
 #[derive(Debug, Error)]
 enum Left {
@@ -83,7 +99,7 @@ pub fn run(
         command.arg0(name);
         command
     };
-    if words.iter().any(|word| DEVICE_LINK.contains(word)) {
+    if is_device_link(words) {
         match device_link(&mut nvcc(), words, toolkit, program, stderr) {
             Ok(code) => return Ok(code),
             Err(left) => tracing::info!(%left, "nvcc does the device link"),

@@ -115,6 +115,7 @@ impl Steps {
     }
 
     fn step(&mut self, step: &str) -> Result<(), Unknown> {
+        let step = without_redirection(step);
         if step.contains(['$', '`', '|', '>', '<', ';', '&', '*', '?', '~']) {
             return Err(Unknown::Shell(step.to_owned()));
         }
@@ -204,6 +205,18 @@ impl Steps {
     }
 }
 
+/// Returns a step without the files that take its messages, which `--threads` gives to each.
+fn without_redirection(step: &str) -> &str {
+    let parts = step.trim_end().rsplit_once(" > ");
+    let is_file = |file: &str, end| file.ends_with(end) && !file.contains(char::is_whitespace);
+    parts
+        .and_then(|(step, files)| {
+            let (output, errors) = files.split_once(" 2>")?;
+            (is_file(output, "_stdout") && is_file(errors, "_stderr")).then_some(step)
+        })
+        .unwrap_or(step)
+}
+
 /// Returns `true` if a step sets a variable.
 fn is_assignment(step: &str) -> bool {
     let name = step.split_once('=').map(|(name, _)| name);
@@ -291,9 +304,22 @@ nvcc warning : something
         );
         assert_eq!((&*steps.ident, &*steps.output), ("a.o b.o ", "d.o"));
         assert_eq!(steps.host.visibility, Visibility::Default);
-        let hidden = TWO.replace("-fPIC", "-fPIC -fvisibility=hidden -fvisibility-inlines-hidden");
+        let hidden = TWO.replace(
+            "-fPIC",
+            "-fPIC -fvisibility=hidden -fvisibility-inlines-hidden",
+        );
         let hidden = Steps::parse(&hidden).unwrap().host.visibility;
         assert_eq!(hidden, Visibility::Hidden);
+    }
+
+    #[test]
+    fn steps_that_run_side_by_side_are_the_same() {
+        let files = "  > /tmp/tmpxft_1-7_3a_stdout 2>/tmp/tmpxft_1-7_3a_stderr\n";
+        let text = TWO
+            .replace(" \n", files)
+            .replace("\"gcc\"\n", &format!("\"gcc\"{files}"));
+        assert_ne!(text, TWO);
+        assert_eq!(Steps::parse(&text), Steps::parse(TWO));
     }
 
     #[test]
@@ -314,6 +340,7 @@ nvcc warning : something
             ("/tmp/5.cubin\"", "/tmp/7.cubin\""),
             ("link.stub", "other.cc"),
             ("-compress-all", "-new-option"),
+            ("--host-ccbin \"gcc\"", "> /tmp/a_stdout"),
             ("\"a.o\"  -lcudadevrt", "\"$a.o\""),
             ("#$ rm /tmp/4.fatbin", "#$ cicc x.ii"),
             ("#$ rm /tmp/4.fatbin", "#$ nvlink -m64 x.o -o y.cubin"),
