@@ -36,6 +36,7 @@ use crate::dlink::stub::Visibility;
 use crate::file_name;
 use crate::input::InputArena;
 use crate::input::SharedFiles;
+use crate::input::mapped::load;
 use crate::output::write_atomically;
 
 /// The output where none is named, as nvcc's.
@@ -64,7 +65,12 @@ pub struct DlinkArgs {
     host: Option<Host>,
     /// Who sees the functions that the host object defines: with `hidden`, as with the compiler's
     /// -fvisibility=hidden, several shared libraries of a process may have the same modules.
-    #[arg(long, value_name = "VISIBILITY", default_value = "default", conflicts_with = "host_source")]
+    #[arg(
+        long,
+        value_name = "VISIBILITY",
+        default_value = "default",
+        conflicts_with = "host_source"
+    )]
     visibility: Visibility,
     /// How device code is packed: as fatbinary's and nvcc's option of this name.
     #[arg(long, value_name = "MODE", default_value = "default")]
@@ -254,7 +260,8 @@ impl DlinkArgs {
     }
 
     fn all_targets(&self, files: &Arc<SharedFiles>) -> Result<Vec<Target>, Diagnostic> {
-        let inputs = targets_of(&self.inputs, &InputArena::sharing(files));
+        let arena = InputArena::sharing(files);
+        let inputs = targets_of(&self.inputs, &arena);
         let targets = common(&inputs);
         if !targets.is_empty() {
             return Ok(targets);
@@ -268,6 +275,11 @@ impl DlinkArgs {
         for InputTargets { input, targets } in inputs {
             let targets: Vec<String> = targets.iter().map(Target::to_string).collect();
             diagnostic = diagnostic.note(format!("'{input}' has {}", targets.join(", ")));
+        }
+        for input in &self.inputs {
+            if let Err(error) = load(input, &arena) {
+                diagnostic = diagnostic.note(format!("cannot read '{input}': {error}"));
+            }
         }
         Err(diagnostic)
     }

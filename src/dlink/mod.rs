@@ -13,6 +13,7 @@ pub mod nvcc;
 pub mod stub;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::internal;
 use cuweld_diagnostics::codes::link;
 
@@ -72,6 +73,7 @@ pub fn output(
     made.map_err(|error| {
         let code = match error {
             StubError::Repeated(_) => link::REPEATED_MODULE_ID,
+            StubError::NoName(_) => input::MODULE_IDS,
             StubError::Modules(_) | StubError::NoFunction(_) | StubError::Object(_) => {
                 internal::FAULT
             }

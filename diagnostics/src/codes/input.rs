@@ -83,8 +83,8 @@ codes! {
         when "A warning became an error (`-Werror`), and a fatbin, PTX, a host object or an archive comes after it."
         advice "Correct the error before it.";
     MODULE_IDS "module-ids":
-        "module ids of several kinds in one section"
-        when "`__nv_module_id` of a host object mixes ids of linked modules and of modules to link.";
+        "module ids of several kinds in one section, or one that is no name"
+        when "`__nv_module_id` of a host object mixes ids of linked modules and of modules to link, or, for `cuweld dlink --host-source`, has an id that is no name in C.";
     NO_CODE_FOR_TARGET "no-code-for-target":
         "an input without code for the target"
         when "A fatbin or host object holds code for other architectures only."

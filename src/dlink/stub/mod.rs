@@ -122,6 +122,11 @@ pub enum StubError {
     /// Code that calls what the stub does not have.
     #[error("internal error: there is no function {0:?}")]
     NoFunction(Role),
+    /// A module id that is no name in C.
+    #[error(
+        "the module id '{0}' is no name that C has; --host names a machine to write an object for"
+    )]
+    NoName(String),
     /// The object cannot be written.
     #[error("internal error: {0}")]
     Object(#[from] object::write::Error),

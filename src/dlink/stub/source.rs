@@ -12,9 +12,18 @@ const PER_LINE: usize = 4;
 ///
 /// # Errors
 ///
-/// If modules cannot be registered, as two of one id.
+/// If modules cannot be registered, as two of one id or one whose id is no name.
 pub fn source(stub: &LinkStub<'_>) -> Result<String, StubError> {
     let modules = stub.modules()?;
+    let is_part_of_name =
+        |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80;
+    if let Some(id) = stub
+        .module_ids
+        .iter()
+        .find(|id| !id.bytes().all(is_part_of_name))
+    {
+        return Err(StubError::NoName(id.clone()));
+    }
     let mut text = String::from(PROLOGUE);
     let _ = writeln!(text, "#define MODULES {modules}\n");
     text.push_str("static const unsigned long long fatbin[]\n    __attribute__((section(\".nv_fatbin\"), aligned(8), used)) = {\n");
