@@ -15,6 +15,7 @@ mod damaged;
 mod dependencies;
 mod detector;
 mod deviations;
+mod dlink;
 mod dlink_fatbin;
 mod extensions;
 mod file_names;

@@ -1,0 +1,1 @@
+__device__ int area(int a, int b) { return a * b; }

@@ -1,0 +1,1 @@
+__device__ float length(float a, float b) { return a * a + b * b; }

@@ -1,0 +1,1 @@
+int of_host(int x) { return x; }

@@ -1,0 +1,2 @@
+__device__ int number = 5;
+__device__ int add(int x) { return x + number; }

@@ -1,0 +1,1 @@
+__device__ int c() { return 3; }
