@@ -20,6 +20,7 @@ use super::pipeline_args::parse_target;
 use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
+use crate::dlink::Collected;
 use crate::dlink::Form;
 use crate::dlink::architectures::InputTargets;
 use crate::dlink::architectures::common;
@@ -29,7 +30,6 @@ use crate::dlink::fatbin::Compression;
 use crate::dlink::fatbin::FatbinOptions;
 use crate::dlink::links::LinkJob;
 use crate::dlink::links::link_all;
-use crate::dlink::output;
 use crate::dlink::stub::Host;
 use crate::dlink::stub::HostForm;
 use crate::dlink::stub::Visibility;
@@ -188,20 +188,22 @@ pub fn run(args: &DlinkArgs, program: Program<'_>, stderr: &mut dyn Write) -> io
             return Ok(reporter.exit_code());
         }
     };
-    let linked = link_all(&jobs, &files, args.input.asked_jobs(), args.keep_going);
-    for link in &linked {
-        reporter.append(&link.messages)?;
-    }
-    if let Some(failed) = linked.iter().find(|link| link.image.is_none()) {
-        return Ok(failed.exit_code.max(1));
-    }
     let options = FatbinOptions {
         compression: args.compress_mode,
         compress_all: args.compress_all,
         debug: args.input.is_debug(),
         ..FatbinOptions::default()
     };
-    let written = output(form, &linked, &options)
+    let mut made = Collected::new(form, options);
+    let how = (args.input.asked_jobs(), args.keep_going);
+    link_all(&jobs, &files, how, &mut |link| made.add(link));
+    let (messages, failed) = made.messages();
+    reporter.append(&messages)?;
+    if let Some(code) = failed {
+        return Ok(code);
+    }
+    let written = made
+        .output()
         .and_then(|bytes| write(&args.output, &bytes))
         .and_then(|()| match &args.dependency_output {
             None => Ok(()),

@@ -25,13 +25,13 @@ use super::nvlink::run::read_options;
 use super::nvlink::run::request_of;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
+use crate::dlink::Collected;
 use crate::dlink::Form;
 use crate::dlink::fatbin::FatbinOptions;
 use crate::dlink::links::LinkJob;
 use crate::dlink::links::link_all;
 use crate::dlink::nvcc::Steps;
 use crate::dlink::nvcc::Unknown;
-use crate::dlink::output;
 use crate::file_name;
 use crate::toolkit::installed;
 use crate::toolkit::shadow::Shadowed;
@@ -169,23 +169,26 @@ fn device_link(
     });
     let jobs: Vec<_> = jobs.collect();
     let asked_jobs = links.first().and_then(|(_, args, _)| args.jobs);
-    let linked = link_all(&jobs, &Arc::default(), asked_jobs, false);
-    let mut reporter = Reporter::new(stderr, Style::Native);
-    reporter.append(&file_name::bytes(&steps.messages))?;
-    for link in &linked {
-        reporter.append(&link.messages)?;
-    }
-    if let Some(failed) = linked.iter().find(|link| link.image.is_none()) {
-        return Ok(failed.exit_code.max(1));
-    }
+    let ident = file_name::bytes(&steps.ident);
     let options = FatbinOptions {
         compression: steps.compression,
         compress_all: steps.compress_all,
         debug: steps.debug,
         relocatable: false,
-        ident: &file_name::bytes(&steps.ident),
+        ident: &ident,
     };
-    let written = output(Form::Object(steps.host), &linked, &options)
+    let mut made = Collected::new(Form::Object(steps.host), options);
+    let how = (asked_jobs, false);
+    link_all(&jobs, &Arc::default(), how, &mut |link| made.add(link));
+    let mut reporter = Reporter::new(stderr, Style::Native);
+    reporter.append(&file_name::bytes(&steps.messages))?;
+    let (messages, failed) = made.messages();
+    reporter.append(&messages)?;
+    if let Some(code) = failed {
+        return Ok(code);
+    }
+    let written = made
+        .output()
         .and_then(|bytes| write(&file_name::path(&steps.output), &bytes));
     if let Err(diagnostic) = written {
         reporter.report(&diagnostic)?;

@@ -135,14 +135,42 @@ pub fn write_fatbin(
     images: &[FatbinImage<'_>],
     options: &FatbinOptions<'_>,
 ) -> Result<Vec<u8>, WriteError> {
-    let header_size = size_of::<RegionHeader>();
-    let mut out = vec![0; header_size];
-    for image in images {
-        write_member(image, options, &mut out)?;
+    let mut writer = FatbinWriter::new(*options);
+    images.iter().try_for_each(|image| writer.add(image))?;
+    Ok(writer.finish())
+}
+
+/// A fatbin to which images are added one after the other, which need not be there together.
+#[derive(Clone, Debug)]
+pub struct FatbinWriter<'a> {
+    options: FatbinOptions<'a>,
+    /// Room for the region's header, and the members.
+    bytes: Vec<u8>,
+}
+
+impl<'a> FatbinWriter<'a> {
+    /// Begins a fatbin.
+    pub fn new(options: FatbinOptions<'a>) -> Self {
+        let bytes = vec![0; size_of::<RegionHeader>()];
+        FatbinWriter { options, bytes }
     }
-    let region = RegionHeader::new((out.len() - header_size) as u64);
-    out[..header_size].copy_from_slice(region.as_bytes());
-    Ok(out)
+
+    /// Adds an image.
+    ///
+    /// # Errors
+    ///
+    /// If it is none that a fatbin can hold; the fatbin is then as it was.
+    pub fn add(&mut self, image: &FatbinImage<'_>) -> Result<(), WriteError> {
+        write_member(image, &self.options, &mut self.bytes)
+    }
+
+    /// Returns the bytes.
+    pub fn finish(mut self) -> Vec<u8> {
+        let header_size = size_of::<RegionHeader>();
+        let region = RegionHeader::new((self.bytes.len() - header_size) as u64);
+        self.bytes[..header_size].copy_from_slice(region.as_bytes());
+        self.bytes
+    }
 }
 
 /// Appends a member.

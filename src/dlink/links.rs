@@ -1,7 +1,12 @@
 //! The links of one device-link step: one for each target, of the same inputs.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 
@@ -49,52 +54,84 @@ pub struct LinkJob<'a> {
 }
 
 /// Runs links of files that they share, some at a time, with as many threads as were asked for in
-/// all. After one that fails, no further one begins unless the caller `goes_on`. They come back in
-/// their order, up to the first that failed.
+/// all, and hands each on in its order as soon as those before it are done. After one that failed
+/// no further one begins or is handed on unless the caller `goes_on`.
 pub fn link_all(
     jobs: &[LinkJob<'_>],
     files: &Arc<SharedFiles>,
-    asked: Option<usize>,
-    goes_on: bool,
-) -> Vec<TargetLink> {
+    (asked, goes_on): (Option<usize>, bool),
+    take: &mut (dyn FnMut(TargetLink) + Send),
+) {
     let (threads, _permit) = jobs::allowed_threads(asked);
     let at_once = threads.min(AT_ONCE).min(jobs.len()).max(1);
     let each = (threads / at_once).max(1);
     let next = AtomicUsize::new(0);
-    let failed = AtomicUsize::new(usize::MAX);
+    let order = Mutex::new(Order {
+        next: 0,
+        waiting: BTreeMap::new(),
+        ended: false,
+        goes_on,
+        take,
+    });
+    let order_of = || order.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let ended = !goes_on && index > failed.load(Ordering::Relaxed);
-            let Some(job) = jobs.get(index).filter(|_| !ended) else {
-                return done;
-            };
-            let linked = link_one(job, files, each);
-            if linked.image.is_none() {
-                failed.fetch_min(index, Ordering::Relaxed);
-            }
-            done.push((index, linked));
+        while !order_of().ended
+            && let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(job) = jobs.get(index)
+        {
+            let link = catch_unwind(AssertUnwindSafe(|| link_one(job, files, each)));
+            let link = link.unwrap_or_else(|_| panicked(job));
+            order_of().hand_on(index, link);
         }
     };
-    let mut done = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..at_once).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
-        // A link that panics is reported by the link itself; none is lost.
-        done.extend(
-            others
-                .into_iter()
-                .flat_map(|other| other.join().unwrap_or_default()),
-        );
-        done
+    std::thread::scope(|scope| {
+        for _ in 1..at_once {
+            scope.spawn(work);
+        }
+        work();
     });
-    done.sort_unstable_by_key(|(index, _)| *index);
-    let last = match goes_on {
-        true => usize::MAX,
-        false => failed.into_inner(),
-    };
-    let shown = done.into_iter().take_while(|(index, _)| *index <= last);
-    shown.map(|(_, linked)| linked).collect()
+}
+
+/// Hands links on in their order.
+struct Order<'t> {
+    /// The one that is handed on next.
+    next: usize,
+    /// Those that are done before it.
+    waiting: BTreeMap<usize, TargetLink>,
+    /// Whether no further one is wanted.
+    ended: bool,
+    goes_on: bool,
+    take: &'t mut (dyn FnMut(TargetLink) + Send),
+}
+
+impl Order<'_> {
+    fn hand_on(&mut self, index: usize, link: TargetLink) {
+        self.waiting.insert(index, link);
+        while let Some(link) = self.waiting.remove(&self.next)
+            && !self.ended
+        {
+            self.next += 1;
+            self.ended = !self.goes_on && link.image.is_none();
+            (self.take)(link);
+        }
+    }
+}
+
+/// Returns what came of a link that ended in a panic.
+fn panicked(job: &LinkJob<'_>) -> TargetLink {
+    let mut messages = Vec::new();
+    let mut reporter = Reporter::new(&mut messages, job.style);
+    (job.set_up)(&mut reporter);
+    let message = "cuweld: internal error: the link panicked";
+    // A buffer takes all that is written.
+    let _ = reporter.report(&Diagnostic::fatal(internal::FAULT, message));
+    TargetLink {
+        target: job.request.discover.target,
+        image: None,
+        registration: None,
+        exit_code: reporter.exit_code(),
+        messages,
+    }
 }
 
 fn link_one(job: &LinkJob<'_>, files: &Arc<SharedFiles>, threads: usize) -> TargetLink {

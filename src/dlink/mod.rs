@@ -19,6 +19,8 @@ use cuweld_diagnostics::codes::link;
 
 use self::fatbin::FatbinImage;
 use self::fatbin::FatbinOptions;
+use self::fatbin::FatbinWriter;
+use self::fatbin::WriteError;
 use self::links::TargetLink;
 use self::stub::HostForm;
 use self::stub::LinkStub;
@@ -37,47 +39,89 @@ pub enum Form {
     Cubin,
 }
 
-/// Makes the output of links that have succeeded. As with nvcc, the modules are those of the last
-/// link.
-///
-/// # Errors
-///
-/// Modules that cannot be registered.
-pub fn output(
+/// The output of a step, made of its links one after the other: what is packed of one is not kept.
+pub struct Collected<'a> {
     form: Form,
-    linked: &[TargetLink],
-    options: &FatbinOptions<'_>,
-) -> Result<Vec<u8>, Diagnostic> {
-    let images = linked.iter().filter_map(|link| {
-        let cubin = link.image.as_deref()?;
-        let target = link.target;
-        Some(FatbinImage { target, cubin })
-    });
-    let images: Vec<_> = images.collect();
-    if let (Form::Cubin, [image]) = (form, images.as_slice()) {
-        return Ok(image.cubin.to_vec());
+    fatbin: FatbinWriter<'a>,
+    /// The code of the last link, where it is the output.
+    cubin: Vec<u8>,
+    /// The modules of the last link: as with nvcc, these are those of all.
+    module_ids: Vec<String>,
+    /// What there is to say, as it is to be written.
+    messages: Vec<u8>,
+    /// The exit code of the first link that failed.
+    exit_code: Option<u8>,
+    refused: Option<WriteError>,
+}
+
+impl<'a> Collected<'a> {
+    /// Begins an output.
+    pub fn new(form: Form, options: FatbinOptions<'a>) -> Self {
+        Collected {
+            form,
+            fatbin: FatbinWriter::new(options),
+            cubin: Vec::new(),
+            module_ids: Vec::new(),
+            messages: Vec::new(),
+            exit_code: None,
+            refused: None,
+        }
     }
-    let fatbin = fatbin::write_fatbin(&images, options)
-        .map_err(|error| Diagnostic::fatal(internal::FAULT, format!("cuweld: {error}")))?;
-    let mut links = linked.iter().rev();
-    let last = links.find_map(|link| link.registration.as_ref());
-    let stub = LinkStub {
-        fatbin: &fatbin,
-        module_ids: last.map_or(&[], |registration| &registration.module_ids),
-    };
-    let made = match form {
-        Form::Object(form) => stub.object(form),
-        Form::Source => stub::source(&stub).map(String::into_bytes),
-        Form::Fatbin | Form::Cubin => return Ok(fatbin),
-    };
-    made.map_err(|error| {
-        let code = match error {
-            StubError::Repeated(_) => link::REPEATED_MODULE_ID,
-            StubError::NoName(_) => input::MODULE_IDS,
-            StubError::Modules(_) | StubError::NoFunction(_) | StubError::Object(_) => {
-                internal::FAULT
-            }
+
+    /// Adds what came of a link.
+    pub fn add(&mut self, link: TargetLink) {
+        self.messages.extend_from_slice(&link.messages);
+        let Some(cubin) = link.image else {
+            self.exit_code.get_or_insert(link.exit_code.max(1));
+            return;
         };
-        Diagnostic::fatal(code, format!("no output: {error}"))
-    })
+        if let Some(registration) = link.registration {
+            self.module_ids = registration.module_ids;
+        }
+        if self.form == Form::Cubin {
+            self.cubin = cubin;
+            return;
+        }
+        let (target, cubin) = (link.target, cubin.as_slice());
+        let added = self.fatbin.add(&FatbinImage { target, cubin });
+        self.refused = self.refused.take().or(added.err());
+    }
+
+    /// Returns the messages of all links, and the exit code of the first that failed.
+    pub fn messages(&mut self) -> (Vec<u8>, Option<u8>) {
+        (std::mem::take(&mut self.messages), self.exit_code)
+    }
+
+    /// Returns the bytes of the output, if no link failed.
+    ///
+    /// # Errors
+    ///
+    /// Modules that cannot be registered.
+    pub fn output(self) -> Result<Vec<u8>, Diagnostic> {
+        if let Some(error) = self.refused {
+            let message = format!("cuweld: {error}");
+            return Err(Diagnostic::fatal(internal::FAULT, message));
+        }
+        let fatbin = self.fatbin.finish();
+        let stub = LinkStub {
+            fatbin: &fatbin,
+            module_ids: &self.module_ids,
+        };
+        let made = match self.form {
+            Form::Object(form) => stub.object(form),
+            Form::Source => stub::source(&stub).map(String::into_bytes),
+            Form::Fatbin => return Ok(fatbin),
+            Form::Cubin => return Ok(self.cubin),
+        };
+        made.map_err(|error| {
+            let code = match error {
+                StubError::Repeated(_) => link::REPEATED_MODULE_ID,
+                StubError::NoName(_) => input::MODULE_IDS,
+                StubError::Modules(_) | StubError::NoFunction(_) | StubError::Object(_) => {
+                    internal::FAULT
+                }
+            };
+            Diagnostic::fatal(code, format!("no output: {error}"))
+        })
+    }
 }

@@ -12,6 +12,7 @@ mod source;
 mod unwind;
 mod x86_64;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use object::BinaryFormat;
@@ -328,10 +329,10 @@ impl<'a> Writer<'a> {
 }
 
 /// Adds the data of a stub.
-fn data(
-    object: &mut Object<'_>,
+fn data<'a>(
+    object: &mut Object<'a>,
     machine: &Machine,
-    stub: &LinkStub<'_>,
+    stub: &LinkStub<'a>,
 ) -> Result<Data, StubError> {
     let pointers = stub.module_ids.len() as u64 * POINTER;
     let bss = object.add_section(Vec::new(), b".bss".to_vec(), SectionKind::UninitializedData);
@@ -360,7 +361,7 @@ fn data(
         relocate(object, references, offset, machine.pointer, (ids, place))?;
     }
     let id_references = add_local(object, "cuweld_module_ids", references, (0, pointers));
-    let fatbin = add_data(object, ".nv_fatbin", false, (stub.fatbin.to_vec(), POINTER));
+    let fatbin = add_data(object, ".nv_fatbin", false, (stub.fatbin, POINTER));
     let size = stub.fatbin.len() as u64;
     let fatbin = add_local(object, "cuweld_fatbin", fatbin, (0, size));
     let mut descriptor = DESCRIPTOR_MAGIC.to_le_bytes().to_vec();
@@ -383,11 +384,11 @@ fn data(
 
 /// Adds a section of data with an alignment. Some that the runtime and linkers look for are known by
 /// their names alone.
-fn add_data(
-    object: &mut Object<'_>,
+fn add_data<'a>(
+    object: &mut Object<'a>,
     name: &str,
     is_written: bool,
-    (data, align): (Vec<u8>, u64),
+    (data, align): (impl Into<Cow<'a, [u8]>>, u64),
 ) -> SectionId {
     let (kind, sh_flags) = match is_written {
         true => (SectionKind::Data, SHF_ALLOC | SHF_WRITE),
