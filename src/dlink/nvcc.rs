@@ -327,7 +327,7 @@ nvcc warning : something
         for (known, other) in [
             ("g++-12", "aarch64-linux-gnu-g++"),
             ("g++-12", "icpx"),
-            ("-m64", "-m32"),
+            ("-m64 -g", "-m32 -g"),
             ("-fPIC", "-fsanitize=address"),
             ("-fPIC", "-fvisibility=protected"),
             (

@@ -9,6 +9,7 @@ mod several_targets;
 mod shadow_nvcc;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
@@ -86,6 +87,11 @@ impl Recorded {
             fatbins: fatbins.collect(),
         }
     }
+}
+
+/// Says what is left out.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "dlink: {text}");
 }
 
 /// Returns `true` if a program is there.

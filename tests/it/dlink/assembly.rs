@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::process::Command;
 
 use object::Object as _;
@@ -19,6 +18,7 @@ use super::dlink;
 use super::fixture;
 use super::is_there;
 use super::run;
+use super::say;
 use super::sources;
 
 const MACHINES: [(&str, &str); 2] = [("x86_64", "as"), ("aarch64", "aarch64-linux-gnu-as")];
@@ -154,11 +154,9 @@ fn the_code_is_what_the_assembler_makes() {
                 "{machine}"
             );
         } else {
-            writeln!(
-                std::io::stdout(),
-                "dlink: there is no {assembler}, the committed listing alone is compared"
-            )
-            .unwrap();
+            say(&format!(
+                "there is no {assembler}, the committed listing alone is compared"
+            ));
         }
         let expected = fs::read_to_string(&committed).unwrap();
         assert_eq!(expected, listing(&host_object(machine)), "{machine}");

@@ -2,7 +2,6 @@
 //! and run here: Debian's `gcc-aarch64-linux-gnu`, `g++-aarch64-linux-gnu` and `qemu-user` do it for 64-bit Arm.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -15,6 +14,7 @@ use super::dlink;
 use super::fixture;
 use super::is_there;
 use super::run;
+use super::say;
 use super::sources;
 
 struct Machine {
@@ -68,12 +68,7 @@ impl Machine {
             false => !is_native && needed.clone().all(is_there),
         };
         if !is_here {
-            writeln!(
-                std::io::stdout(),
-                "dlink: no programs are built for {}",
-                self.host
-            )
-            .unwrap();
+            say(&format!("no programs are built for {}", self.host));
         }
         is_here
     }

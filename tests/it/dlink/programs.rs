@@ -2,7 +2,6 @@
 //! `-dlink`. Nothing is built without nvcc 13.0.88 (see tests/tools/oracle).
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,6 +19,7 @@ use super::dlink;
 use super::is_there;
 use super::make_recorder;
 use super::run;
+use super::say;
 use super::sources;
 use crate::harness::oracle;
 
@@ -137,8 +137,8 @@ impl<'a> Build<'a> {
     /// Compiles a program. `None` where NVIDIA's tools are not installed.
     pub fn new(program: &'a Program) -> Option<Self> {
         let Some(tools) = oracle::tools() else {
-            let text = "dlink: nothing is built, there is no nvcc 13.0.88 (see tests/tools/oracle)";
-            writeln!(std::io::stdout(), "{text}").unwrap();
+            let text = "nothing is built, there is no nvcc 13.0.88 (see tests/tools/oracle)";
+            say(text);
             return None;
         };
         let owner = tempfile::tempdir().unwrap();
@@ -362,7 +362,7 @@ fn compare(program: &Program, hosts: &[HostLink]) -> Option<String> {
             .filter(|_| matches!(way, Way::ShadowNvcc | Way::C));
         for host in all.iter().chain(others) {
             if !is_there(host.needs) || !is_there(host.compiler) {
-                writeln!(std::io::stdout(), "dlink: there is no {}", host.needs).unwrap();
+                say(&format!("there is no {}", host.needs));
                 continue;
             }
             let (ours, our_fatbins) = build.record(&words, *host);
