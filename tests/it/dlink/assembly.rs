@@ -115,7 +115,7 @@ fn frames(
                 assert_eq!(to, ".text");
                 let range = u32::from_le_bytes(entry[8..12].try_into().unwrap());
                 let rules = hex(entry.get(12..filled.max(12)).unwrap());
-                writeln!(text, "frame {start:#x} {range:#x} {rules}").unwrap();
+                writeln!(text, "frame {start:#x} {range:#x} rules {rules}.").unwrap();
             }
         }
         at += 4 + size;
