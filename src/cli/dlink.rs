@@ -13,6 +13,7 @@ use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 
 use super::Program;
+use super::module_args::is_standard;
 use super::nvlink::split_words;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
@@ -51,9 +52,10 @@ pub struct DlinkArgs {
     /// The GPUs to link for, such as sm_80,sm_90; `all`: those that each input has code for.
     #[arg(long, value_name = "ARCH", value_delimiter = ',', default_value = "all", value_parser = parse_architecture)]
     arch: Vec<Architecture>,
-    /// The output: a host object, or the device code alone if its name ends in `.fatbin` or `.cubin`.
-    #[arg(short, long, value_parser = file_name::parse, default_value = OUTPUT)]
-    output: PathBuf,
+    /// The output: a host object, or the device code alone if its name ends in `.fatbin` or `.cubin`;
+    /// `a_dlink.o` if it is not given, and the standard output for C.
+    #[arg(short, long, value_parser = file_name::parse)]
+    output: Option<PathBuf>,
     /// Write the device code alone, whatever the output's name.
     #[arg(long, conflicts_with = "host_source")]
     fatbin: bool,
@@ -156,7 +158,12 @@ fn add_words(words: &[String], depth: usize, all: &mut Vec<String>) -> Result<()
 }
 
 /// Links, and writes the output.
-pub fn run(args: &DlinkArgs, program: Program<'_>, stderr: &mut dyn Write) -> io::Result<u8> {
+pub fn run(
+    args: &DlinkArgs,
+    program: Program<'_>,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> io::Result<u8> {
     let controls = args.pipeline.controls(program.register);
     let files = Arc::new(SharedFiles::default());
     let mut reporter = Reporter::new(stderr, Style::Native);
@@ -173,8 +180,9 @@ pub fn run(args: &DlinkArgs, program: Program<'_>, stderr: &mut dyn Write) -> io
             return Ok(reporter.exit_code());
         }
     };
-    let name = args
-        .output
+    let output = args.output.as_deref();
+    let output = output.unwrap_or(Path::new(if form == Form::Source { "-" } else { OUTPUT }));
+    let name = output
         .file_name()
         .map_or(Vec::new(), |name| name.as_encoded_bytes().to_vec());
     let jobs: Result<Vec<_>, _> = targets
@@ -204,11 +212,16 @@ pub fn run(args: &DlinkArgs, program: Program<'_>, stderr: &mut dyn Write) -> io
     }
     let written = made
         .output()
-        .and_then(|bytes| write(&args.output, &bytes))
+        .and_then(|bytes| match is_standard(output) {
+            true => stdout
+                .write_all(&bytes)
+                .map_err(|error| unwritten("-", &error)),
+            false => write(output, &bytes),
+        })
         .and_then(|()| match &args.dependency_output {
             None => Ok(()),
             Some(path) => {
-                let rule = dependencies::rule(&file_name::of_path(&args.output), &files.names());
+                let rule = dependencies::rule(&file_name::of_path(output), &args.opened(&files));
                 write(path, &file_name::bytes(&rule))
             }
         });
@@ -221,7 +234,8 @@ pub fn run(args: &DlinkArgs, program: Program<'_>, stderr: &mut dyn Write) -> io
 impl DlinkArgs {
     /// Returns what is written.
     fn form(&self) -> Result<Form, Diagnostic> {
-        let extension = self.output.extension().and_then(OsStr::to_str);
+        let output = self.output.as_deref();
+        let extension = output.and_then(Path::extension).and_then(OsStr::to_str);
         match extension {
             _ if self.host_source => Ok(Form::Source),
             Some("cubin") if !self.fatbin => Ok(Form::Cubin),
@@ -242,6 +256,14 @@ impl DlinkArgs {
                         .help("--host names another machine, --host-source writes C for any")
                 }),
         }
+    }
+
+    /// Returns the names of the files that were read.
+    fn opened(&self, files: &SharedFiles) -> Vec<String> {
+        let mut names = [files.names(), self.options_file.clone()].concat();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Returns the targets, each once, in the order in which they were named.
@@ -346,11 +368,13 @@ impl DlinkArgs {
 
 /// Writes a file, whole or not at all.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
-    write_atomically(path, bytes).map(drop).map_err(|error| {
-        let name = file_name::of_path(path);
-        Diagnostic::fatal(
-            system::CANNOT_WRITE,
-            format!("cannot write '{name}': {error}"),
-        )
-    })
+    let written = write_atomically(path, bytes);
+    written
+        .map(drop)
+        .map_err(|error| unwritten(&file_name::of_path(path), &error))
+}
+
+fn unwritten(name: &str, error: &io::Error) -> Diagnostic {
+    let message = format!("cannot write '{name}': {error}");
+    Diagnostic::fatal(system::CANNOT_WRITE, message)
 }

@@ -179,7 +179,7 @@ pub fn run(
             stdout,
             stderr,
         ),
-        Command::Dlink(args) => super::dlink::run(&args, program, stderr),
+        Command::Dlink(args) => super::dlink::run(&args, program, stdout, stderr),
         Command::Opt(args) => super::opt::run(
             &args,
             arguments.get(1..).unwrap_or_default(),

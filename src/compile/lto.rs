@@ -457,7 +457,7 @@ fn failed(error: &NvJitLinkError) -> Vec<Diagnostic> {
         NvJitLinkError::Library { .. } | NvJitLinkError::Text(_) => {
             Diagnostic::fatal(system::NO_OPTIMISER, "elfLink linker library load error")
                 .note(format!("cuweld: {error}"))
-                .help("link-time optimisation needs libnvJitLink of the CUDA toolkit: name it with --cuweld-nvjitlink or CUWELD_NVJITLINK")
+                .help("link-time optimisation needs libnvJitLink of the CUDA toolkit: name it with --cuweld-nvjitlink (--nvjitlink of `cuweld dlink`) or CUWELD_NVJITLINK")
         }
         NvJitLinkError::Static { .. } => Diagnostic::fatal(system::NO_OPTIMISER, "elfLink linker library load error")
             .note(format!("cuweld: {error}"))
