@@ -25,6 +25,12 @@ super::behaviours! {
         "sass-only-behind-mercury",
         "sass-only-constants-relocatable",
     ];
+    /// Where an object is of PTX before sm_70, an instruction that yields becomes one that does nothing
+    /// if the output has a section of relocations for its code, be it an empty one.
+    MERCURY_YIELDS_WITH_ROWS = "mercury-yields-with-rows", shown by [
+        "yield-without-rows",
+        "yield-without-rows-relocatable",
+    ];
     /// Bit 1 of `e_flags` says that an object has Mercury; bit 0 beside it is of no effect.
     KIND_BITS = "kind-bits", shown by ["mercury-kind-bits"];
     /// The finalizer refuses Mercury of a later major version than its own.
@@ -129,9 +135,10 @@ super::behaviours! {
         "mercury-replaced-ranges-collectives",
         "toolkit-13-replaced-ranges",
     ];
-    /// Ranges of registers are those of the first linked function of the name, looked up in its
-    /// Mercury code, and those of later ones of the name are empty.
+    /// Ranges of registers are those of the first linked function of the name in the table of symbols,
+    /// looked up in its Mercury code, and those of later ones of the name are empty.
     RANGES_BY_FIRST_NAME = "ranges-by-first-name", shown by [
+        "mercury-debug-local-and-global-name",
         "mercury-debug-local-names",
         "mercury-debug-local-names-first-without",
     ];

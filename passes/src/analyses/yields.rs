@@ -5,7 +5,7 @@
 //! rows by which the link makes it an instruction that does nothing, `NOP`. They count if all
 //! objects of the link are of such PTX. Of objects with Mercury nvlink makes the SASS view anew,
 //! and takes no row from it: one object of such PTX is enough, and the instructions of all objects
-//! become `NOP`, in relocatable output by rows after the others.
+//! become `NOP` if their code has a section of rows, in relocatable output by rows after the others.
 
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::sass::Instruction;

@@ -9,6 +9,7 @@ use cuweld_elf::mercury::offsets::Offsets;
 use cuweld_elf::mercury::register_ranges;
 use cuweld_elf::mercury::register_ranges::Ranges;
 use cuweld_elf::mercury::register_ranges::Row;
+use cuweld_elf::symbol::Binding;
 use cuweld_ir::FunctionId;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
@@ -44,13 +45,19 @@ impl<'m> Encode<'m, '_> {
         };
         let module = self.module;
         let mut out = Vec::new();
-        // The first linked function of each name.
+        // The first linked function of each name in the table of symbols: a name whose first symbol
+        // is global comes after all others [ranges-by-first-name].
         let mut linked: HashMap<&[u8], FunctionId, FixedState> = HashMap::default();
-        for (_, object) in module.included_objects() {
-            let live = object.functions.iter();
-            for function in live.filter(|function| module.is_function_live(*function)) {
-                let name = module.function_name(function);
-                linked.entry(name).or_insert(function);
+        for is_global in [false, true] {
+            for (link, row) in module.link_symbols.iter() {
+                let first = &module.symbols[row.first];
+                if first.is_function()
+                    && (first.bind == Binding::GLOBAL) == is_global
+                    && let Some(function) = module.link_function(link)
+                    && module.is_function_live(function)
+                {
+                    linked.entry(first.name).or_insert(function);
+                }
             }
         }
         // The names that ranges were looked up for.
