@@ -203,6 +203,14 @@ codes! {
     WEAK_COMMON "weak-common":
         "weak definition of a common symbol"
         when "An object has a weak definition with contents of what an earlier one has as a common symbol: nvlink crashes.";
+    UNIFIED_MISMATCH "unified-mismatch":
+        "one name with a unified address in one object and without in another"
+        when "With `-r`, two objects define a name of which one alone has `.attribute(.unified(a, b))`: nvlink writes the mark of one beside the section or the value of the other."
+        advice "Compile all objects against the same declaration.";
+    ALIAS_OF_WEAK "alias-of-weak":
+        "an alias of the name of a weak function in another object"
+        when "An object has as an alias (`.alias` of PTX) what an earlier one has as a weak function: nvlink crashes, or with `-r` writes a function without code."
+        advice "Give the object with the alias first.";
     CALL_GRAPH_GAP "call-graph-gap":
         "code that refers to a function which its call graph lacks"
         when "Code that stays refers to a function that was dropped, as no row of `.nv.callgraph` says that it does."

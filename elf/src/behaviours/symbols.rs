@@ -25,6 +25,8 @@ super::behaviours! {
     /// mask of one that has none, for each alias. A function that comes after its alias in an object
     /// is created right before it.
     FUNCTION_ALIASES = "function-aliases", shown by [
+        "alias-before-switch-table",
+        "alias-before-switch-table-relocatable",
         "aliases",
         "aliases-relocatable",
         "aliases-debug",
@@ -106,6 +108,14 @@ super::behaviours! {
     /// What has a unified address is marked so if the symbol that came first is.
     UNIFIED_BY_FIRST_SYMBOL = "unified-by-first-symbol", shown by [
         "relocatable-unified-plain-reference",
+        "unified-reference-before-plain-variable",
+    ];
+    /// A function or a reference to one that has the name of an earlier local kernel is an error, as
+    /// if the kernel were global. A local kernel after the first of such functions is none.
+    LOCAL_KERNEL_BEFORE_FUNCTION = "local-kernel-before-function", shown by [
+        "local-kernel-before-function",
+        "local-kernel-before-reference",
+        "local-kernel-after-function",
     ];
     /// With `-g` the first function of an object that is undefined and new to the link leaves a local
     /// symbol without a name and section, which the object's records have in place of symbol 0.

@@ -53,6 +53,8 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 use hashbrown::HashTable;
 
 use crate::analyses::Kinds;
@@ -103,6 +105,7 @@ impl Pass for SymbolResolve {
             function_over_variable: false,
             parameters: OnceCell::new(),
             virtual_sms: OnceCell::new(),
+            local_kernels: HashSet::default(),
             prototypes: Prototypes::default(),
             first_definition: Vec::with_capacity(most),
             named_by: Vec::with_capacity(most),
@@ -189,6 +192,8 @@ struct Resolver<'m, 'data> {
     parameters: OnceCell<Vec<u64>>,
     /// Virtual SMs by object, once two weak copies need as many registers.
     virtual_sms: OnceCell<Vec<u16>>,
+    /// The names of local kernels that came before any global symbol of the name.
+    local_kernels: HashSet<&'data [u8], FixedState>,
     /// The prototypes of functions so far.
     prototypes: Prototypes<'data>,
     /// The first definitions, also those that others replaced, by resolved symbol.
@@ -239,14 +244,15 @@ impl<'data> Resolver<'_, 'data> {
             if is_size {
                 self.constants_size = Some(link);
             }
+            if symbol.is_entry() && self.named(NameHash::of(symbol.name), symbol.name).is_none() {
+                self.local_kernels.insert(symbol.name);
+            }
             link
         } else {
+            self.compare_local_kernels(id, &symbol);
             let hash = NameHash::of(symbol.name);
-            let module = &*self.module;
-            let is_same =
-                |named: &Named| named.hash == hash && module.link_name(named.link) == symbol.name;
-            match self.names.find(hash.spread(), is_same) {
-                Some(&Named { link, .. }) => {
+            match self.named(hash, symbol.name) {
+                Some(link) => {
                     self.merge(link, id, &symbol);
                     link
                 }
@@ -261,6 +267,14 @@ impl<'data> Resolver<'_, 'data> {
         };
         self.module.symbols[id].link = Some(link);
         self.meanings.set(id, link);
+    }
+
+    /// Returns what a global name stands for so far. `hash` is that of the name.
+    fn named(&self, hash: NameHash, name: &[u8]) -> Option<LinkSymbolId> {
+        let module = &*self.module;
+        let is_same = |named: &Named| named.hash == hash && module.link_name(named.link) == name;
+        let found = self.names.find(hash.spread(), is_same);
+        found.map(|named| named.link)
     }
 
     fn create(&mut self, id: SymbolId, symbol: &Symbol<'data>) -> LinkSymbolId {
@@ -295,6 +309,14 @@ impl<'data> Resolver<'_, 'data> {
         let function = &mut self.module.functions[function];
         function.fate = fate;
         self.meanings.set_copy(function);
+    }
+
+    /// Reports a function that has the name of a local kernel before it: nvlink takes it for
+    /// another symbol of that kernel [local-kernel-before-function].
+    fn compare_local_kernels(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
+        if symbol.is_function() && !symbol.is_entry() && self.local_kernels.contains(symbol.name) {
+            self.not_declared_global(id, symbol);
+        }
     }
 
     /// Merges another symbol of a name that is known.
@@ -357,7 +379,9 @@ impl<'data> Resolver<'_, 'data> {
             );
             return;
         }
-        if symbol.is_entry() && !other.is_entry() {
+        // The mark of kernels is that of unified variables.
+        let mark = SymbolOther::ENTRY;
+        if symbol.is_function() && symbol.other.contains(mark) != other.other.contains(mark) {
             self.not_declared_global(id, symbol);
         }
         self.conflict(
@@ -367,7 +391,7 @@ impl<'data> Resolver<'_, 'data> {
             id,
             named,
         );
-        if !symbol.is_function() && !other.is_function() {
+        if !symbol.is_function() {
             self.compare_managed(id, symbol, &other, named);
         }
         let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
@@ -430,11 +454,33 @@ impl<'data> Resolver<'_, 'data> {
 
     /// Adds to the merge log that a definition met the one that prevails.
     fn record(&mut self, newcomer: SymbolId, prevailing: SymbolId, outcome: MergeOutcome) {
+        self.compare_unified(newcomer, prevailing, outcome);
         self.module.merge_log.push(MergeEvent {
             newcomer,
             prevailing,
             outcome,
         });
+    }
+
+    /// Refuses two definitions of which one has a unified address, where nvlink does not end the
+    /// link: the symbol, its section and its row in the table of such addresses are those of
+    /// one or the other.
+    fn compare_unified(&mut self, new: SymbolId, old: SymbolId, outcome: MergeOutcome) {
+        let (symbol, other) = (&self.module.symbols[new], &self.module.symbols[old]);
+        let mark = match symbol.is_function() {
+            true if !outcome.replaces() => return,
+            true => SymbolOther::UNIFIED,
+            false => SymbolOther::UNIFIED_VARIABLE,
+        };
+        let differ = symbol.other.contains(mark) != other.other.contains(mark);
+        if differ && self.module.options.relocatable {
+            let name = displayed(symbol.name);
+            let message = format!("'{name}' with a unified address in one object alone");
+            self.push(
+                new,
+                Diagnostic::error(unsupported::UNIFIED_MISMATCH, message),
+            );
+        }
     }
 
     fn define(&mut self, link: LinkSymbolId, id: SymbolId, symbol: &Symbol<'data>) {

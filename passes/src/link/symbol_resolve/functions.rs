@@ -26,6 +26,14 @@ impl<'data> Resolver<'_, 'data> {
             self.set_fate(function, Fate::Prevailing);
             return;
         };
+        let is_weak = other.bind == Binding::WEAK;
+        let is_alias = |id| self.module.is_alias(id);
+        if is_weak && !other.is_entry() && is_alias(function) && !is_alias(old) {
+            let message = format!("'{}' as an alias", displayed(symbol.name));
+            let error = Diagnostic::error(unsupported::ALIAS_OF_WEAK, message);
+            self.push(id, error);
+            return;
+        }
         let outcome = match (other.bind, symbol.bind) {
             (Binding::WEAK, Binding::WEAK) => {
                 let outcome = self.between_weak(function, old, link);

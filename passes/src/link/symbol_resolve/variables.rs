@@ -185,7 +185,9 @@ impl<'data> Resolver<'_, 'data> {
     pub(super) fn is_initialised(&self, symbol: &Symbol<'data>) -> bool {
         match symbol.place {
             SymbolPlace::Section(section) => {
-                self.module.sections[section].kind != SectionKind::Global
+                let kind = self.module.sections[section].kind;
+                // Unified memory counts as memory without contents.
+                !matches!(kind, SectionKind::Global | SectionKind::Unified)
             }
             _ => false,
         }

@@ -57,7 +57,7 @@ impl Finish<'_, '_> {
                 put(PlanReloc {
                     offset,
                     ty: row.ty,
-                    symbol: self.reference(row.target),
+                    symbol: self.named_symbol(row.target),
                     addend: row.addend,
                 });
             }
@@ -132,12 +132,17 @@ impl Finish<'_, '_> {
         {
             return index;
         }
+        self.named_symbol(row.target)
+    }
+
+    /// Returns the output symbol of what a relocation names: of an alias that of its function.
+    fn named_symbol(&self, target: SymbolRef) -> u32 {
         if self.out.has_aliases
-            && let Some(function) = self.aliased(row.target)
+            && let Some(function) = self.aliased(target)
         {
             return self.symbol_index[function.index()];
         }
-        self.reference(row.target)
+        self.reference(target)
     }
 
     /// Returns the function that an alias is another name of [function-aliases].

@@ -215,20 +215,21 @@ impl<'data> Finish<'_, 'data> {
             },
             bind: self.link_binding(row, symbol),
             ty,
-            // In executables the memory space goes; what remains marks kernels and managed
-            // variables. [unified-by-first-symbol]
-            other: if relocatable {
-                let mark = match symbol.is_function() {
+            // In executables the memory space goes; what remains marks kernels, and managed
+            // and unified variables [unified-by-first-symbol].
+            other: {
+                let unified = match symbol.is_function() {
                     true => SymbolOther::UNIFIED,
                     false => SymbolOther::UNIFIED_VARIABLE,
                 };
-                (symbol.other - mark) | first.other & mark
-            } else {
-                let mark = match self.is_marked(symbol) {
-                    true => SymbolOther::COMPILER,
-                    false => SymbolOther::empty(),
-                };
-                (symbol.other - SymbolOther::SPACE) | mark
+                let other = (symbol.other - unified) | first.other & unified;
+                match relocatable {
+                    true => other,
+                    false if self.is_marked(symbol) => {
+                        (other - SymbolOther::SPACE) | SymbolOther::COMPILER
+                    }
+                    false => other - SymbolOther::SPACE,
+                }
             },
             shndx,
             value: if is_constants_size {
