@@ -289,6 +289,10 @@ codes! {
         "copies of a function with Mercury before an object of SASS alone"
         when "The link becomes one of SASS, for which nvlink makes earlier code anew."
         advice "Give all objects with Mercury, or none.";
+    CONVERTED_DEBUG "converted-debug":
+        "code with Mercury before an object of SASS alone, with -g"
+        when "The link becomes one of SASS, for which nvlink makes earlier code anew, for the debugger."
+        advice "Give all objects with Mercury, or none, or compile them with `-G`.";
     MERCURY_LAYOUT "mercury-layout":
         "objects with Mercury as SASS alone"
         when "A pipeline lays objects with Mercury out with `layout-output`."

@@ -119,6 +119,13 @@ pub(crate) fn lay_out<'data>(
             .emit(Diagnostic::refusal(unsupported::CONVERTED_COPIES));
         return Err(PassError::Diagnosed);
     }
+    if let Some(function) = refused::converted_for_debugger(module, cx.analyses) {
+        let name = String::from_utf8_lossy(module.function_name(function));
+        cx.diagnostics.emit(
+            Diagnostic::refusal(unsupported::CONVERTED_DEBUG).note(format!("function '{name}'")),
+        );
+        return Err(PassError::Diagnosed);
+    }
     if let Some(alias) = refused::referenced_alias(module) {
         let name = String::from_utf8_lossy(module.link_name(alias));
         cx.diagnostics.emit(

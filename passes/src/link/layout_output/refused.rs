@@ -1,14 +1,17 @@
 //! Links that are refused: with more than 65279 sections, where nvlink makes a section whose number
-//! we do not know, with copies of functions that it makes anew, and with functions that it names by
-//! an alias.
+//! we do not know, with copies of functions that it makes anew or code that it makes anew for the
+//! debugger, and with functions that it names by an alias.
 
+use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::function::Fate;
 
+use crate::analyses::Analyses;
 use crate::analyses::aliases_before_functions;
+use crate::analyses::code_changes::CodeChanges;
 use crate::link::place_memory::constant_merge::is_active;
 
 /// Returns `true` if there are several copies of a function in objects with Mercury before the
@@ -19,6 +22,22 @@ pub(super) fn replaces_converted(module: &Module<'_>) -> bool {
     };
     let mut functions = module.functions.values();
     functions.any(|function| function.object < first && function.fate.is_non_prevailing())
+}
+
+/// Returns the first function with Mercury before the first object of SASS alone that nvlink
+/// compiles for the debugger when it makes its code anew.
+pub(super) fn converted_for_debugger(
+    module: &Module<'_>,
+    analyses: &Analyses,
+) -> Option<FunctionId> {
+    let is_for_debugger = module.is_for_debugger();
+    let first = module.first_sass_object().filter(|_| is_for_debugger)?;
+    let changes = analyses.get::<CodeChanges>(module);
+    let mut functions = module.functions.iter();
+    let found = functions.find(|(id, function)| {
+        function.object < first && module.is_function_live(*id) && changes.of(module, *id).is_some()
+    });
+    found.map(|(id, _)| id)
 }
 
 /// Returns the first linked alias that comes before its function in its object, where an object
