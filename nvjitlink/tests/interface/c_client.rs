@@ -6,6 +6,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::child::ask;
 use super::library::Interface;
 use super::library::here;
 use super::library::nvidias;
@@ -68,6 +69,19 @@ fn what_nvidias_library_exports_is_there() {
         let lacks: Vec<&String> = theirs.difference(&ours).collect();
         assert!(lacks.is_empty(), "{}: {lacks:?}", library.display());
     }
+}
+
+/// It leaves no thread behind that would still run its code.
+#[test]
+fn the_library_can_be_unloaded_after_a_link() {
+    let inputs = ["a", "b"].map(|name| here(&format!("tests/inputs/{name}.90.cubin")));
+    let inputs = inputs.map(|path| path.display().to_string()).join(" ");
+    let answer = ask("unload", &format!("sm_90||{inputs}"), shared(), "13.0.88");
+    let fields: Vec<&str> = answer.split('|').collect();
+    assert_eq!(
+        (fields[0], fields[2], fields[3]),
+        ("[0, 0, 0, 0]", "false", "true")
+    );
 }
 
 /// A program asks for names of a version node, without which the system's loader ends it.

@@ -1,5 +1,6 @@
 //! Links in a process of their own, since NVIDIA's library ends some processes.
 
+use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -27,12 +28,25 @@ fn child() {
     else {
         return;
     };
+    let threads = threads();
     let interface = Interface::load(Path::new(&library));
     let said = match task.as_str() {
+        "unload" => {
+            let answer = cases::answer(&interface, &about);
+            drop(interface);
+            let maps = fs::read_to_string("/proc/self/maps").unwrap();
+            let is_gone = !maps.contains(&library) && self::threads() == threads;
+            format!("{answer}|{is_gone}")
+        }
         "probe" | "probe without ptxas" => probes::answer(&interface, &probes::all()[&about]),
         _ => cases::answer(&interface, &about),
     };
     writeln!(std::io::stdout(), "\n{SAID}{said}").unwrap();
+}
+
+/// Returns the number of threads of this process.
+fn threads() -> usize {
+    fs::read_dir("/proc/self/task").unwrap().count()
 }
 
 /// Has a process do a task with a library, as that of a toolkit.
