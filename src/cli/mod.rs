@@ -87,7 +87,11 @@ fn exit_code(arguments: &[&[u8]], program: Program<'_>) -> u8 {
             environment: &environment,
             shadowed: shadowed.as_ref(),
         };
-        nvlink::run(words, surroundings, program, &mut stdout, &mut stderr)
+        let told = shadowed.as_ref().and_then(|_| nvcc::tell_links(words));
+        match told {
+            Some(told) => told.map(|()| 0),
+            None => nvlink::run(words, surroundings, program, &mut stdout, &mut stderr),
+        }
     } else if as_nvcc {
         let words = arguments.get(1..).unwrap_or_default();
         let toolkit = Shadowed::of_this_program();

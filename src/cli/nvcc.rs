@@ -23,6 +23,7 @@ use super::nvlink::environment::Surroundings;
 use super::nvlink::run::library_path;
 use super::nvlink::run::read_options;
 use super::nvlink::run::request_of;
+use super::nvlink::split_words;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::dlink::Collected;
@@ -58,6 +59,51 @@ fn is_device_link(words: &[&[u8]]) -> bool {
         !is_value && name.is_some_and(|name| PRINTED.contains(&name))
     };
     words.iter().any(|word| DEVICE_LINK.contains(word)) && !words.iter().enumerate().any(prints)
+}
+
+/// The variable by which cuweld in nvlink's place is asked to write its arguments into a folder, and
+/// to link nothing.
+const TELL_LINKS: &str = "CUWELD_TELL_LINKS";
+
+/// Does what nvcc in a shadow toolkit asks of nvlink beside it: `None` if it asks nothing.
+pub fn tell_links(words: &[&[u8]]) -> Option<io::Result<()>> {
+    let folder = std::env::var_os(TELL_LINKS)?;
+    let write = || {
+        let mut all = Vec::new();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let file = words.as_slice().first().filter(|_| *word == b"-optf");
+            let Some(file) = file else {
+                all.push(word.to_vec());
+                continue;
+            };
+            words.next();
+            let contents = read_options(Path::new(OsStr::from_bytes(file)))?;
+            all.extend(split_words(&contents).map_err(io::Error::other)?);
+        }
+        let mut told = tempfile::NamedTempFile::new_in(folder)?;
+        told.write_all(&all.join(&0))?;
+        told.keep().map(drop).map_err(|error| error.error)
+    };
+    Some(write())
+}
+
+/// Returns the arguments of nvlink in a run of nvcc in which it links nothing, and which ends with the
+/// first step after it.
+fn told_links(nvcc: &mut Command) -> io::Result<Vec<Vec<String>>> {
+    let folder = tempfile::tempdir()?;
+    nvcc.env(TELL_LINKS, folder.path()).output()?;
+    let mut links = Vec::new();
+    for file in std::fs::read_dir(folder.path())? {
+        let words = std::fs::read(file?.path())?;
+        links.push(
+            words
+                .split(|byte| *byte == 0)
+                .map(file_name::text)
+                .collect(),
+        );
+    }
+    Ok(links)
 }
 
 /// Why nvcc does a device link itself.
@@ -100,7 +146,7 @@ pub fn run(
         command
     };
     if is_device_link(words) {
-        match device_link(&mut nvcc(), words, toolkit, program, stderr) {
+        match device_link(&nvcc, words, toolkit, program, stderr) {
             Ok(code) => return Ok(code),
             Err(left) => tracing::info!(%left, "nvcc does the device link"),
         }
@@ -115,20 +161,26 @@ pub fn run(
 
 /// Does a device link. Where it returns an error nothing was written.
 fn device_link(
-    nvcc: &mut Command,
+    nvcc: &dyn Fn() -> Command,
     words: &[&[u8]],
     toolkit: &Shadowed,
     program: Program<'_>,
     stderr: &mut dyn Write,
 ) -> Result<u8, Left> {
-    nvcc.arg("--dryrun").stdin(Stdio::null());
-    let asked = nvcc
-        .args(words.iter().map(|word| OsStr::from_bytes(word)))
-        .output()?;
+    let run = |more: &[&str]| {
+        let mut nvcc = nvcc();
+        nvcc.args(more).stdin(Stdio::null());
+        nvcc.args(words.iter().map(|word| OsStr::from_bytes(word)));
+        nvcc
+    };
+    let asked = run(&["--dryrun"]).output()?;
     if !asked.status.success() {
         return Err(Left::Refused);
     }
-    let steps = Steps::parse(&file_name::text(&asked.stderr))?;
+    let mut steps = Steps::parse(&file_name::text(&asked.stderr))?;
+    if steps.links_are_in_files() {
+        steps.take_links(told_links(&mut run(&[]))?)?;
+    }
     let environment = variable;
     let surroundings = Surroundings {
         environment: &environment,

@@ -13,6 +13,8 @@ use crate::Target;
 
 /// What a line of the dry run begins with; others are messages.
 const STEP: &str = "#$ ";
+/// The option that names a file with the arguments of nvlink.
+const OPTIONS_FILE: &str = "-optf";
 /// The source of the host object.
 const LINK_STUB: &str = "link.stub";
 
@@ -56,6 +58,9 @@ pub enum Unknown {
         /// The word.
         word: String,
     },
+    /// Files that the user wants to see.
+    #[error("files that are kept")]
+    Kept,
     /// Something that each device link has.
     #[error("there is no {0}")]
     Lacks(&'static str),
@@ -95,23 +100,51 @@ impl Steps {
         if steps.output.is_empty() {
             return Err(Unknown::Lacks("host object"));
         }
-        match steps
-            .images
-            .iter()
-            .all(|(_, file)| steps.link_of(file).is_some())
-        {
-            true if steps.images.len() == steps.links.len() => Ok(steps),
+        let mut files = steps.images.iter().map(|(_, file)| file);
+        if files.any(|file| name_in_run(file).is_none()) {
+            return Err(Unknown::Kept);
+        }
+        if !steps.links_are_in_files() {
+            steps.check_links()?;
+        }
+        Ok(steps)
+    }
+
+    /// Returns `true` if the arguments of nvlink are in files, which a dry run does not write: those
+    /// of [`Self::links`] only name them.
+    pub fn links_are_in_files(&self) -> bool {
+        let is_in_file =
+            |words: &Vec<String>| matches!(words.as_slice(), [option, _] if option == OPTIONS_FILE);
+        self.links.iter().any(is_in_file)
+    }
+
+    /// Takes over the arguments of nvlink from a run, in which its files have other names.
+    ///
+    /// # Errors
+    ///
+    /// Links that are not those of the images.
+    pub fn take_links(&mut self, links: Vec<Vec<String>>) -> Result<(), Unknown> {
+        for (_, file) in &mut self.images {
+            let mut outputs = links.iter().filter_map(|words| output_of(words));
+            let output = outputs.find(|output| name_in_run(output) == name_in_run(file));
+            output.unwrap_or("").clone_into(file);
+        }
+        self.links = links;
+        self.check_links()
+    }
+
+    fn check_links(&self) -> Result<(), Unknown> {
+        let mut files = self.images.iter().map(|(_, file)| file);
+        match files.all(|file| self.link_of(file).is_some()) {
+            true if self.images.len() == self.links.len() => Ok(()),
             _ => Err(Unknown::Lacks("link for each image")),
         }
     }
 
     /// Returns which of the links writes a file.
     pub fn link_of(&self, file: &str) -> Option<usize> {
-        self.links.iter().position(|words| {
-            let output = words.iter().position(|word| word == "-o");
-            let output = output.and_then(|at| words.get(at + 1));
-            output.is_some_and(|output| output == file)
-        })
+        let mut outputs = self.links.iter().map(|words| output_of(words));
+        outputs.position(|output| output == Some(file))
     }
 
     fn step(&mut self, step: &str) -> Result<(), Unknown> {
@@ -217,6 +250,20 @@ fn without_redirection(step: &str) -> &str {
         .unwrap_or(step)
 }
 
+/// Returns what a link writes.
+fn output_of(words: &[String]) -> Option<&str> {
+    let output = words.iter().position(|word| word == "-o")?;
+    words.get(output + 1).map(String::as_str)
+}
+
+/// Returns what the name of a temporary file has after the number of the run; `None` for a file that
+/// is kept.
+fn name_in_run(file: &str) -> Option<&str> {
+    let name = file.rsplit('/').next()?;
+    let (_, name) = name.strip_prefix("tmpxft_")?.split_once('-')?;
+    Some(name)
+}
+
 /// Returns `true` if a step sets a variable.
 fn is_assignment(step: &str) -> bool {
     let name = step.split_once('=').map(|(name, _)| name);
@@ -278,9 +325,9 @@ mod tests {
     const TWO: &str = r##"#$ _SPACE_= 
 #$ TOP=/cuda/bin/..
 nvcc warning : something
-#$ nvlink -m64 --arch=sm_80 --register-link-binaries="/tmp/t.reg.c"    "-L/cuda/bin/..//lib64" -cpu-arch=X86_64 -report-arch "a.o"  -lcudadevrt  -o "/tmp/5.cubin" --host-ccbin "gcc"
-#$ nvlink -m64 --arch=sm_90a --register-link-binaries="/tmp/t.reg.c" "a.o" -o "/tmp/6.cubin" --host-ccbin "gcc"
-#$ fatbinary -64 -compress-all --ident="a.o b.o " --cmdline="--compile-only  -g " -g -link --compress-mode=size "--image3=kind=elf,sm=80,file=/tmp/5.cubin" "--image3=kind=elf,sm=90a,file=/tmp/6.cubin" --embedded-fatbin="/tmp/4.fatbin.c" 
+#$ nvlink -m64 --arch=sm_80 --register-link-binaries="/tmp/t.reg.c"    "-L/cuda/bin/..//lib64" -cpu-arch=X86_64 -report-arch "a.o"  -lcudadevrt  -o "/tmp/tmpxft_1a_0-5_d.cubin" --host-ccbin "gcc"
+#$ nvlink -m64 --arch=sm_90a --register-link-binaries="/tmp/t.reg.c" "a.o" -o "/tmp/tmpxft_1a_0-6_d.cubin" --host-ccbin "gcc"
+#$ fatbinary -64 -compress-all --ident="a.o b.o " --cmdline="--compile-only  -g " -g -link --compress-mode=size "--image3=kind=elf,sm=80,file=/tmp/tmpxft_1a_0-5_d.cubin" "--image3=kind=elf,sm=90a,file=/tmp/tmpxft_1a_0-6_d.cubin" --embedded-fatbin="/tmp/4.fatbin.c" 
 #$ rm /tmp/4.fatbin
 #$ g++-12 -std=c++17 -D__CUDA_ARCH_LIST__=800,900 -c -x c++ -fPIC -DFATBINFILE="\"/tmp/4.fatbin.c\"" -I. -D__NV_EXTRA_INITIALIZATION= -D__NV_EXTRA_FINALIZATION=  -O2 -Wno-psabi "-I/cuda/include"   "-isystem" "/cuda/include/cccl"    -D "A=1" -m64 -g "/cuda/bin/crt/link.stub" -o "d.o" 
 "##;
@@ -297,7 +344,7 @@ nvcc warning : something
             .map(|(target, _)| target.to_string())
             .collect();
         assert_eq!(names, ["sm_80", "sm_90a"]);
-        assert_eq!(steps.link_of("/tmp/6.cubin"), Some(1));
+        assert_eq!(steps.link_of("/tmp/tmpxft_1a_0-6_d.cubin"), Some(1));
         assert_eq!(
             (steps.compression, steps.compress_all, steps.debug),
             (Compression::Size, true, true)
@@ -337,7 +384,10 @@ nvcc warning : something
             ("fatbinary -64", "fatbinary -32"),
             ("kind=elf,sm=80", "kind=ptx,sm=80"),
             ("sm=80,file", "sm=70,file"),
-            ("/tmp/5.cubin\"", "/tmp/7.cubin\""),
+            (
+                "/tmp/tmpxft_1a_0-5_d.cubin\"",
+                "/tmp/tmpxft_1a_0-7_d.cubin\"",
+            ),
             ("link.stub", "other.cc"),
             ("-compress-all", "-new-option"),
             ("--host-ccbin \"gcc\"", "> /tmp/a_stdout"),
@@ -350,5 +400,28 @@ nvcc warning : something
             assert!(Steps::parse(&text).is_err(), "{other}");
         }
         assert!(Steps::parse("").is_err());
+        let kept = TWO.replace("tmpxft_1a_0-", "");
+        assert_eq!(Steps::parse(&kept), Err(Unknown::Kept));
+    }
+
+    #[test]
+    fn links_of_a_run_take_the_place_of_names_of_files() {
+        let lines = TWO.lines().map(|line| match line.starts_with("#$ nvlink") {
+            true => "#$ nvlink -optf \"/tmp/tmpxft_1a_0-9.optf\"".to_owned(),
+            false => line.to_owned(),
+        });
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let links = |names: [&str; 2]| {
+            let link = |name| ["-m64", "-o", name].map(str::to_owned).to_vec();
+            names.map(link).to_vec()
+        };
+        let mut steps = Steps::parse(&text).unwrap();
+        assert!(steps.links_are_in_files());
+        let names = ["/t/tmpxft_2b_0-6_d.cubin", "/t/tmpxft_2b_0-5_d.cubin"];
+        assert_eq!(steps.take_links(links(names)), Ok(()));
+        assert_eq!(steps.images[0].1, names[1]);
+        assert_eq!(steps.link_of(names[1]), Some(1));
+        let other = ["/t/tmpxft_2b_0-6_d.cubin", "/t/tmpxft_2b_0-8_d.cubin"];
+        assert!(steps.take_links(links(other)).is_err());
     }
 }

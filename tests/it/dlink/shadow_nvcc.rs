@@ -3,6 +3,7 @@
 use std::fs;
 
 use object::Object as _;
+use object::ObjectSection as _;
 use object::ObjectSymbol as _;
 use object::SymbolFlags;
 
@@ -31,12 +32,21 @@ fn visibilities(bytes: &[u8]) -> (Vec<(String, u8)>, bool) {
     (functions, is_ours)
 }
 
+/// Returns the linked device code of a host object.
+fn device_code(bytes: &[u8]) -> Vec<u8> {
+    let file = object::File::parse(bytes).unwrap();
+    let section = file.section_by_name(".nv_fatbin").unwrap();
+    section.data().unwrap().to_vec()
+}
+
 #[test]
 fn options_have_their_effect() {
     let Some(build) = Build::new(&OBJECTS) else {
         return;
     };
     let output = build.folder().join("link.o");
+    // nvcc hands so much on to nvlink in a file, which its dry run does not write.
+    let long = format!("-L{}", "x".repeat(5000));
     for (options, by_us) in [
         (&["-Xcompiler", "-fvisibility=hidden"][..], true),
         (
@@ -48,6 +58,7 @@ fn options_have_their_effect() {
         (&["-Xcompiler", "-fsanitize=undefined"], false),
         (&["-Xnvlink", "-v"], true),
         (&["--keep"], false),
+        (&[&long], true),
     ] {
         let mut made = Vec::new();
         for toolkit in [&build.real, &build.shadow] {
@@ -56,8 +67,11 @@ fn options_have_their_effect() {
             run(nvcc
                 .args(["-dlink", "a.o", "b.o", "-o", "link.o"])
                 .args(options));
-            made.push(visibilities(&fs::read(&output).unwrap()));
+            let object = fs::read(&output).unwrap();
+            made.push((visibilities(&object), device_code(&object)));
         }
+        let (codes, made): (Vec<_>, Vec<_>) = made.into_iter().map(|(it, code)| (code, it)).unzip();
+        assert!(codes[0] == codes[1], "{options:?}");
         assert_eq!(made[0].0, made[1].0, "{options:?}");
         assert_eq!([made[0].1, made[1].1], [false, by_us], "{options:?}");
     }
