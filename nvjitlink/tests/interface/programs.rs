@@ -1,8 +1,10 @@
 //! Links of generated programs by both libraries: `CUWELD_JITLINK_PROGRAMS=500` of them for each
 //! target, beside `CUWELD_JITLINK_CASES`, which names the version (`cargo xtask jitlink compare`).
+//! Their objects are made by the compilers of the folder `CUWELD_JITLINK_COMPILERS`, or of `PATH`.
 
 use std::fs;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -59,6 +61,7 @@ fn program(root: &Path, seed: usize, target: &str) -> Option<Job> {
         .status();
     assert!(made.unwrap().success());
     let modules = fs::read_to_string(folder.join("modules.txt")).unwrap();
+    let compilers = PathBuf::from(std::env::var_os("CUWELD_JITLINK_COMPILERS").unwrap_or_default());
     let mut files = Vec::new();
     for line in modules.lines() {
         let (module, options) = line.split_once(' ').unwrap_or((line, ""));
@@ -68,7 +71,7 @@ fn program(root: &Path, seed: usize, target: &str) -> Option<Job> {
             true => ("nvcc", ["-rdc=true", "-cubin"], module.to_owned()),
             false => ("ptxas", ["-m64", "-c"], format!("{module}.ptx")),
         };
-        let mut compiler = Command::new(compiler);
+        let mut compiler = Command::new(compilers.join(compiler));
         compiler.current_dir(&folder).arg(arch).args(words);
         compiler.args(options.split_whitespace());
         let done = compiler
