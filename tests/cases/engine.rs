@@ -255,6 +255,7 @@ fn one(engine: &Engine, seed: u32, program: &Program, fixtures: &[Fixture]) -> (
         commands: Vec::new(),
         kept: None,
         times: Default::default(),
+        both_fail: false,
     });
     (link, seen)
 }

@@ -8,6 +8,7 @@ mod harness;
 
 mod conformance;
 mod cxx;
+mod declarations;
 mod engine;
 mod inputs;
 mod language;
@@ -29,7 +30,7 @@ use libtest_mimic::{Arguments, Conclusion};
 type Run = fn(&Arguments) -> Result<Conclusion, Box<dyn Error>>;
 
 /// Every subject. The names of its trials begin with the subject's and `::`.
-const SUBJECTS: [(&str, Run); 11] = [
+const SUBJECTS: [(&str, Run); 12] = [
     ("links", links::run_all),
     ("toolkits", toolkits::run_all),
     ("passes", passes::run_all),
@@ -41,6 +42,7 @@ const SUBJECTS: [(&str, Run); 11] = [
     ("engine", engine::run_all),
     ("cxx", cxx::run_all),
     ("language", language::run_all),
+    ("declarations", declarations::run_all),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -37,6 +37,7 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance --mercury [LINKS [FIRST]]   programs for sm_100 and up until each way has so many links, 500
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
     language SEEDS              links of programs from the language: 0..20000, or 57,300..320
+    declarations [LINKS]        pairs of declarations of one name: 0..3000 if left out, all, or one link, \"sm_90 -r function-weak kernel-weak\"
     sanitize [LINKS]            the thread sanitizer on 8 threads with so many links each, 1000, and on links of several threads (needs nightly with rust-src)
     semver REVISION             what changed for users of the library since then, by cargo-semver-checks, which is installed first
     fuzz HOURS [TARGET...]      fuzz targets with coverage and sanitizers, all together for so long (needs cargo-fuzz)
@@ -117,6 +118,8 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
         ),
         ["conformance", seeds] => engine("CUWELD_LINKS", seeds, "0"),
         ["language", seeds] => run(links("language").env("CUWELD_LANGUAGE", seeds)),
+        ["declarations"] => declarations("0..3000"),
+        ["declarations", links] => declarations(links),
         ["conformance", seeds, "--toolkit", version] => {
             run(program("tests/tools/toolkit").arg(version))?;
             run(links("engine")
@@ -205,6 +208,11 @@ fn engine(variable: &str, value: &str, first: &str) -> Result<(), Box<dyn Error>
     run(links("engine")
         .env(variable, value)
         .env("CUWELD_MERCURY_FIRST", first))
+}
+
+/// Links pairs of declarations of one name.
+fn declarations(asked: &str) -> Result<(), Box<dyn Error>> {
+    run(links("declarations").env("CUWELD_DECLARATIONS", asked))
 }
 
 /// Prepares a subject of tests that links by seeds.

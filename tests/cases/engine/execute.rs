@@ -38,6 +38,8 @@ pub struct Seen {
     pub kept: Option<Kept>,
     /// Time in nvlink and in cuweld.
     pub times: [Duration; 2],
+    /// Both ended the last step with an exit code that is not 0.
+    pub both_fail: bool,
 }
 
 /// Both linkers and the pool.
@@ -76,6 +78,7 @@ impl Engine {
             commands: Vec::new(),
             kept: None,
             times: [Duration::ZERO; 2],
+            both_fail: false,
         };
         let mut previous = None;
         for (number, step) in link.steps.iter().enumerate() {
@@ -122,7 +125,9 @@ impl Engine {
             }
             let named = self.with_own_names(&mut arguments, folder, (&mut theirs, &mut ours))?;
             seen.verdict = judge(&theirs, &ours, link.mode.is_mutated());
-            let both_linked = [theirs.exit, ours.exit] == [Some(0); 2];
+            let ends = [theirs.exit, ours.exit];
+            let both_linked = ends == [Some(0); 2];
+            seen.both_fail = ends.iter().all(|exit| exit.is_some_and(|exit| exit != 0));
             let with = |options: &[&str]| self.ours(options, &arguments, folder);
             if matches!(seen.verdict, Verdict::Differs(_)) {
                 let reported = reported::codes(&with(&["--cuweld-explain=on"])?);
