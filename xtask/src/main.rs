@@ -37,7 +37,7 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance --mercury [LINKS [FIRST]]   programs for sm_100 and up until each way has so many links, 500
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
     language SEEDS              links of programs from the language: 0..20000, or 57,300..320
-    declarations [LINKS]        pairs of declarations of one name: 0..3000 if left out, all, or one link, \"sm_90 -r function-weak kernel-weak\"
+    declarations [LINKS]        pairs of declarations of one name: 0..3000 if left out, all, or \"sm_90 -r function-* kernel-weak\"
     sanitize [LINKS]            the thread sanitizer on 8 threads with so many links each, 1000, and on links of several threads (needs nightly with rust-src)
     semver REVISION             what changed for users of the library since then, by cargo-semver-checks, which is installed first
     fuzz HOURS [TARGET...]      fuzz targets with coverage and sanitizers, all together for so long (needs cargo-fuzz)

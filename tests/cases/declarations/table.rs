@@ -117,13 +117,14 @@ impl Table {
         })
     }
 
-    /// Returns the number of a link by its words, as reports and the list of known differences have them.
-    pub fn number(&self, words: &str) -> Option<usize> {
-        let is_it = |number: &usize| {
-            let pair = self.pair(*number);
-            pair.is_some_and(|pair| pair.to_string() == words)
+    /// Returns the numbers of the links that words describe ([`Pair::is_like`]).
+    pub fn numbers(&self, words: &str) -> Vec<u32> {
+        let is_like = |number: &u32| {
+            let pair = self.pair(*number as usize);
+            pair.is_some_and(|pair| pair.is_like(words))
         };
-        (0..self.links()).find(is_it)
+        let links = u32::try_from(self.links()).unwrap_or(u32::MAX);
+        (0..links).filter(is_like).collect()
     }
 }
 
@@ -143,6 +144,18 @@ fn stride(links: usize) -> usize {
 }
 
 impl Pair<'_> {
+    /// Returns `true` if words describe the link: target, way and both declarations, as reports and the list of known differences have
+    /// them. Of each a `*` may stand for the end, or for all of it.
+    pub fn is_like(&self, words: &str) -> bool {
+        let [first, second] = self.declarations;
+        let own = [self.target, self.way, &first.word, &second.word];
+        let is_like = |(own, word): (&str, &str)| match word.strip_suffix('*') {
+            Some(beginning) => own.starts_with(beginning),
+            None => own == word,
+        };
+        words.split(' ').count() == own.len() && own.into_iter().zip(words.split(' ')).all(is_like)
+    }
+
     /// Builds the link.
     pub fn link(&self) -> Link {
         let [first, second] = self.declarations;
