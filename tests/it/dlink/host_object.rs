@@ -28,8 +28,8 @@ const HIDDEN: u8 = 2;
 /// Names, flags and alignments of the sections that a program gets.
 const SECTIONS: [(&str, u64, u64); 8] = [
     (".text", ALLOC | EXECUTE, 16),
-    (".bss", ALLOC | WRITE, 8),
     (".note.GNU-stack", 0, 1),
+    (".bss", ALLOC | WRITE, 8),
     ("__nv_module_id", ALLOC, 1),
     (".data.rel.local", ALLOC | WRITE, 8),
     (".nv_fatbin", ALLOC, 8),
