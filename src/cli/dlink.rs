@@ -77,7 +77,7 @@ pub struct DlinkArgs {
     /// How device code is packed: as fatbinary's and nvcc's option of this name.
     #[arg(long, value_name = "MODE", default_value = "default")]
     compress_mode: Compression,
-    /// Pack all device code; else only some forms of it are.
+    /// Pack all device code; else only that of a debugger (-g), or of more than 10 MB for a GPU.
     #[arg(long)]
     compress_all: bool,
     /// Optimise LTO-IR at link time.

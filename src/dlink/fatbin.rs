@@ -32,6 +32,8 @@ const ALIGNMENT: usize = 8;
 const EI_ABIVERSION: usize = 8;
 /// `e_ident[EI_OSABI]`.
 const EI_OSABI: usize = 7;
+/// Bytes of the largest cubin that is not packed where nothing is asked for.
+const LARGEST_PLAIN: usize = 10_000_000;
 /// The major version of an ELF member.
 const ELF_MAJOR: u16 = 1;
 /// libzstd's level of [`Compression::Default`] and [`Compression::Balance`].
@@ -119,9 +121,10 @@ pub enum WriteError {
 }
 
 impl FatbinOptions<'_> {
-    /// Returns `true` if members are packed. Data that packing makes longer is packed as well.
-    pub fn packs(&self) -> bool {
-        let asked = self.compress_all || self.debug || self.relocatable;
+    /// Returns `true` if a cubin of this size in bytes is packed. Data that packing makes longer is
+    /// packed as well.
+    pub fn packs(&self, size: usize) -> bool {
+        let asked = self.compress_all || self.debug || self.relocatable || size > LARGEST_PLAIN;
         match self.compression {
             Compression::None => false,
             Compression::Size => true,
@@ -242,7 +245,7 @@ fn pack(
     image: &FatbinImage<'_>,
     options: &FatbinOptions<'_>,
 ) -> Result<Option<(u64, Vec<u8>)>, WriteError> {
-    if !options.packs() {
+    if !options.packs(image.cubin.len()) {
         return Ok(None);
     }
     let level = match options.compression {
