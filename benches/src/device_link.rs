@@ -14,7 +14,8 @@ use crate::tools::Tools;
 use crate::wrap;
 
 /// Programs in C++ for several GPUs: name, number of objects, GPUs.
-pub const PROGRAMS: [(&str, usize, &[&str]); 3] = [
+pub const PROGRAMS: [(&str, usize, &[&str]); 4] = [
+    (README, 2, &["sm_80", "sm_90", "sm_100"]),
     ("2 objects", 2, &["sm_80", "sm_90", "sm_100"]),
     ("2 objects, before sm_100", 2, &["sm_80", "sm_86", "sm_90"]),
     (
@@ -25,6 +26,9 @@ pub const PROGRAMS: [(&str, usize, &[&str]); 3] = [
         ],
     ),
 ];
+
+/// The program of the README, in place of a generated one.
+const README: &str = "2 objects of the README";
 
 /// Cases whose cubins are put into host objects, for one GPU.
 pub const CASES: [&str; 3] = ["lean-1000", "weak-1000x100", "mixed-100-sm100"];
@@ -58,12 +62,22 @@ pub fn program(
     targets: &[&str],
 ) -> Result<(PathBuf, Vec<String>), Failure> {
     let folder = root.join(name.replace([' ', ','], "-"));
-    let names: Vec<String> = (0..count).map(|index| format!("m{index}.o")).collect();
+    let names: Vec<String> = match name {
+        README => ["a.o", "b.o"].map(str::to_owned).to_vec(),
+        _ => (0..count).map(|index| format!("m{index}.o")).collect(),
+    };
     if names.iter().all(|name| folder.join(name).is_file()) {
         return Ok((folder, names));
     }
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    wrap::classes(&folder, targets, count)?;
+    match name {
+        README => {
+            let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/rdc");
+            let sources = ["a.cu", "b.cu"].map(|source| sources.join(source));
+            wrap::compile(&folder, targets, &sources)?;
+        }
+        _ => drop(wrap::classes(&folder, targets, count)?),
+    }
     Ok((folder, names))
 }
 

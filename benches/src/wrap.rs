@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::shapes::Failure;
@@ -139,21 +140,23 @@ pub fn classes(folder: &Path, targets: &[&str], count: usize) -> Result<Vec<Stri
         }
         let (source, object) = (format!("m{module}.cu"), format!("m{module}.o"));
         write(&source, text)?;
-        let lowest = targets
-            .first()
-            .map_or("", |sm| sm.trim_start_matches("sm_"));
-        let all = targets.join(",");
-        run(Command::new("nvcc").current_dir(folder).args([
-            &format!("-gencode=arch=compute_{lowest},code=[{all}]"),
-            "-dc",
-            &source,
-            "-o",
-            &object,
-        ]))?;
+        compile(folder, targets, &[source.into()])?;
         names.push(object);
     }
     names.insert(0, "-cpu-arch=X86_64".to_owned());
     Ok(names)
+}
+
+/// Compiles sources to host objects in a folder. All targets have code of one compilation, for the
+/// first.
+pub fn compile(folder: &Path, targets: &[&str], sources: &[PathBuf]) -> Result<(), Failure> {
+    let lowest = targets.first();
+    let lowest = lowest.map_or("", |target| target.trim_start_matches("sm_"));
+    let all = targets.join(",");
+    let code = format!("-gencode=arch=compute_{lowest},code=[{all}]");
+    let mut nvcc = Command::new("nvcc");
+    let nvcc = nvcc.current_dir(folder).args([&code, "-dc"]);
+    run(nvcc.args(sources))
 }
 
 fn remove(folder: &Path, name: &str) -> Result<(), Failure> {
