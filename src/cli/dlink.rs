@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 
 use super::Program;
-use super::module_args::is_standard;
 use super::nvlink::split_words;
+use super::output_file::write;
+use super::output_file::write_or_print;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
 use super::pipeline_args::parse_target;
@@ -38,7 +38,6 @@ use crate::file_name;
 use crate::input::InputArena;
 use crate::input::SharedFiles;
 use crate::input::mapped::load;
-use crate::output::write_atomically;
 
 /// The output where none is named, as nvcc's.
 const OUTPUT: &str = "a_dlink.o";
@@ -205,30 +204,16 @@ pub fn run(
     let mut made = Collected::new(form, options);
     let how = (args.input.asked_jobs(), args.keep_going);
     link_all(&jobs, &files, how, &mut |link| made.add(link));
-    let (messages, failed) = made.messages();
-    reporter.append(&messages)?;
-    if let Some(code) = failed {
-        return Ok(code);
-    }
-    let written = made
-        .output()
-        .and_then(|bytes| match is_standard(output) {
-            true => stdout
-                .write_all(&bytes)
-                .map_err(|error| unwritten("-", &error)),
-            false => write(output, &bytes),
-        })
-        .and_then(|()| match &args.dependency_output {
+    made.finish(&mut reporter, |bytes| {
+        write_or_print(output, bytes, stdout)?;
+        match &args.dependency_output {
             None => Ok(()),
             Some(path) => {
                 let rule = dependencies::rule(&file_name::of_path(output), &args.opened(&files));
                 write(path, &file_name::bytes(&rule))
             }
-        });
-    if let Err(diagnostic) = written {
-        reporter.report(&diagnostic)?;
-    }
-    Ok(reporter.exit_code())
+        }
+    })
 }
 
 impl DlinkArgs {
@@ -364,17 +349,4 @@ impl DlinkArgs {
             }),
         })
     }
-}
-
-/// Writes a file, whole or not at all.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
-    let written = write_atomically(path, bytes);
-    written
-        .map(drop)
-        .map_err(|error| unwritten(&file_name::of_path(path), &error))
-}
-
-fn unwritten(name: &str, error: &io::Error) -> Diagnostic {
-    let message = format!("cannot write '{name}': {error}");
-    Diagnostic::fatal(system::CANNOT_WRITE, message)
 }

@@ -28,6 +28,7 @@ mod native;
 mod nvcc;
 pub(crate) mod nvlink;
 mod opt;
+mod output_file;
 mod passes;
 mod pipeline_args;
 mod reduce;

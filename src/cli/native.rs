@@ -11,7 +11,6 @@ use clap::Parser;
 use clap::Subcommand;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::internal;
-use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 use cuweld_ir::Arena;
@@ -34,6 +33,7 @@ use super::jitlink::JitlinkArgs;
 use super::module_args::is_text_path;
 use super::nvlink::environment::Surroundings;
 use super::opt::OptArgs;
+use super::output_file::unwritten;
 use super::passes::PassesArgs;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
@@ -306,12 +306,8 @@ fn run_link(
     if let Some(file) = file
         && let Err(error) = file.write(&output, &input_arena, &request.threads)
     {
-        let name = file_name::of_path(&output);
         reporter.internal_error |= error.is_internal();
-        reporter.report(&Diagnostic::fatal(
-            system::CANNOT_WRITE,
-            format!("cannot write '{name}': {error}"),
-        ))?;
+        reporter.report(&unwritten(&output, &error))?;
     }
     if let Some(path) = args.map.as_ref().filter(|_| is_linked)
         && !reporter.failed()
@@ -334,11 +330,7 @@ fn write_map(
     };
     match map_file::write(map, path, stdout) {
         Ok(()) => Ok(()),
-        Err(error) => {
-            let name = file_name::of_path(path);
-            let message = format!("cannot write '{name}': {error}");
-            reporter.report(&Diagnostic::fatal(system::CANNOT_WRITE, message))
-        }
+        Err(error) => reporter.report(&unwritten(path, &error)),
     }
 }
 

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::Program;
-use super::dlink::write;
 use super::nvlink::args::NvlinkArgs;
 use super::nvlink::command_line::Command as NvlinkCommand;
 use super::nvlink::command_line::read_command_line;
@@ -24,6 +23,7 @@ use super::nvlink::run::library_path;
 use super::nvlink::run::read_options;
 use super::nvlink::run::request_of;
 use super::nvlink::split_words;
+use super::output_file::write;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::dlink::Collected;
@@ -234,18 +234,8 @@ fn device_link(
     link_all(&jobs, &Arc::default(), how, &mut |link| made.add(link));
     let mut reporter = Reporter::new(stderr, Style::Native);
     reporter.append(&file_name::bytes(&steps.messages))?;
-    let (messages, failed) = made.messages();
-    reporter.append(&messages)?;
-    if let Some(code) = failed {
-        return Ok(code);
-    }
-    let written = made
-        .output()
-        .and_then(|bytes| write(&file_name::path(&steps.output), &bytes));
-    if let Err(diagnostic) = written {
-        reporter.report(&diagnostic)?;
-    }
-    Ok(reporter.exit_code())
+    let output = file_name::path(&steps.output);
+    Ok(made.finish(&mut reporter, |bytes| write(&output, bytes))?)
 }
 
 /// Reads the command line of a link.

@@ -21,6 +21,7 @@ use cuweld_passes::pipeline::Facts;
 use super::module_args::ModuleArgs;
 use super::module_args::is_standard;
 use super::module_args::is_text_path;
+use super::output_file::write_or_print;
 use super::pipeline_args::PipelineArgs;
 use super::pipeline_args::print_pipeline;
 use super::pipeline_args::without_option;
@@ -29,7 +30,6 @@ use crate::diagnostics::Style;
 use crate::extend::Register;
 use crate::input::InputArena;
 use crate::output::OutputError;
-use crate::output::write_atomically;
 use crate::repro::Recorder;
 use crate::repro::finish;
 use crate::run::run_pipeline;
@@ -106,17 +106,7 @@ pub fn run(
             OutputError::if_changed(&input_arena).map_err(|error| {
                 Diagnostic::fatal(system::INPUT_CHANGED, format!("cuweld: {error}"))
             })?;
-            let written = match is_standard(&args.output) {
-                true => stdout.write_all(&bytes),
-                false => write_atomically(&args.output, &bytes).map(drop),
-            };
-            written.map_err(|error| {
-                let name = file_name::of_path(&args.output);
-                Diagnostic::fatal(
-                    system::CANNOT_WRITE,
-                    format!("cannot write '{name}': {error}"),
-                )
-            })
+            write_or_print(&args.output, &bytes, stdout)
         });
         if let Err(diagnostic) = written {
             reporter.report(&diagnostic)?;

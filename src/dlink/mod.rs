@@ -12,6 +12,8 @@ pub mod links;
 pub mod nvcc;
 pub mod stub;
 
+use std::io;
+
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::internal;
@@ -25,6 +27,7 @@ use self::links::TargetLink;
 use self::stub::HostForm;
 use self::stub::LinkStub;
 use self::stub::StubError;
+use crate::diagnostics::Reporter;
 
 /// What is made of linked device code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,17 +90,25 @@ impl<'a> Collected<'a> {
         self.refused = self.refused.take().or(added.err());
     }
 
-    /// Returns the messages of all links, and the exit code of the first that failed.
-    pub fn messages(&mut self) -> (Vec<u8>, Option<u8>) {
-        (std::mem::take(&mut self.messages), self.exit_code)
+    /// Reports what there is to say, and has the output written if no link failed. Returns the exit
+    /// code.
+    pub fn finish(
+        self,
+        reporter: &mut Reporter<'_>,
+        write: impl FnOnce(&[u8]) -> Result<(), Diagnostic>,
+    ) -> io::Result<u8> {
+        reporter.append(&self.messages)?;
+        if let Some(code) = self.exit_code {
+            return Ok(code);
+        }
+        if let Err(diagnostic) = self.output().and_then(|bytes| write(&bytes)) {
+            reporter.report(&diagnostic)?;
+        }
+        Ok(reporter.exit_code())
     }
 
-    /// Returns the bytes of the output, if no link failed.
-    ///
-    /// # Errors
-    ///
-    /// Modules that cannot be registered.
-    pub fn output(self) -> Result<Vec<u8>, Diagnostic> {
+    /// Returns the bytes of the output; an error for modules that cannot be registered.
+    fn output(self) -> Result<Vec<u8>, Diagnostic> {
         if let Some(error) = self.refused {
             let message = format!("cuweld: {error}");
             return Err(Diagnostic::fatal(internal::FAULT, message));

@@ -21,6 +21,7 @@ use crate::engine::packaging::archive;
 use crate::engine::{seeds_of, target_folder};
 use crate::harness::oracle;
 use crate::harness::tally::Tally;
+use crate::harness::threads::on_all;
 use program::{Entity, Form, Program};
 
 /// Programs of `cargo test`.
@@ -54,22 +55,13 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
     let table = program::entities()?;
     let run = Mutex::new(Run::default());
     let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
     let work = || -> Result<(), String> {
         while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
             one(&tools, seed, &table, &run).map_err(|error| format!("seed {seed}: {error}"))?;
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            worker
-                .join()
-                .map_err(|_| "a thread panicked".to_owned())??;
-        }
-        Ok::<(), String>(())
-    })?;
+    on_all(work)?;
     let run = run.into_inner()?;
     for (reason, (count, seed)) in &run.uncompiled {
         writeln!(out, "not compiled {count:>4}: {reason} (seed {seed})")?;

@@ -23,6 +23,7 @@ use crate::engine::summary::Summary;
 use crate::engine::{seeds_of, target_folder};
 use crate::harness::command;
 use crate::harness::oracle::Reference;
+use crate::harness::threads::on_all;
 use crate::harness::verdict::Verdict;
 use table::{Pair, Table};
 
@@ -179,7 +180,6 @@ fn run(
 ) -> Result<Run, Box<dyn Error>> {
     let next = AtomicUsize::new(0);
     let run = Mutex::new(Run::default());
-    let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
     let work = || -> Result<(), String> {
         while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
             let Some(pair) = table.pair(number as usize) else {
@@ -193,14 +193,7 @@ fn run(
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            let done = worker.join().map_err(|_| "a thread panicked".to_owned())?;
-            done?;
-        }
-        Ok::<(), String>(())
-    })?;
+    on_all(work)?;
     Ok(run.into_inner().unwrap_or_else(|error| error.into_inner()))
 }
 

@@ -26,6 +26,7 @@ use std::time::Instant;
 
 use crate::harness::command::program;
 use crate::harness::oracle::Reference;
+use crate::harness::threads::on_all;
 use crate::harness::verdict::Verdict;
 use execute::{Engine, Seen};
 use fixtures::{Fixture, fixtures};
@@ -192,7 +193,6 @@ fn run(engine: &Engine, seeds: &[u32]) -> Result<Summary, Box<dyn Error>> {
         .collect();
     let next = AtomicUsize::new(0);
     let summary = Mutex::new(Summary::default());
-    let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
     let work = || -> Result<(), String> {
         let mut generator = Generator::start().map_err(|error| error.to_string())?;
         loop {
@@ -216,15 +216,7 @@ fn run(engine: &Engine, seeds: &[u32]) -> Result<Summary, Box<dyn Error>> {
             engine.pool.forget();
         }
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            worker
-                .join()
-                .map_err(|_| "a thread panicked".to_owned())??;
-        }
-        Ok::<(), String>(())
-    })?;
+    on_all(work)?;
     Ok(summary
         .into_inner()
         .unwrap_or_else(|error| error.into_inner()))

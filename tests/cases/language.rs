@@ -33,6 +33,7 @@ use crate::engine::summary::Summary;
 use crate::engine::{known_in, seeds_of, shrink_link, target_folder};
 use crate::harness::command;
 use crate::harness::oracle::Reference;
+use crate::harness::threads::on_all;
 use crate::harness::verdict::{Verdict, message_template};
 use pairs::Pairs;
 use tables::Tables;
@@ -182,21 +183,13 @@ fn run(setting: &Setting, seeds: &[u32]) -> Result<Run, Box<dyn Error>> {
         not_taken: 0,
         uncompiled: BTreeMap::new(),
     });
-    let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
     let work = || -> Result<(), String> {
         while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
             one(setting, &pairs, seed, &run).map_err(|error| format!("seed {seed}: {error}"))?;
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            let done = worker.join().map_err(|_| "a thread panicked".to_owned())?;
-            done?;
-        }
-        Ok::<(), String>(())
-    })?;
+    on_all(work)?;
     Ok(run.into_inner().unwrap_or_else(|error| error.into_inner()))
 }
 

@@ -21,6 +21,7 @@ use crate::harness::kept_schedule;
 use crate::harness::link::{Linker, Outcome};
 use crate::harness::oracle;
 use crate::harness::reported;
+use crate::harness::threads::on_all;
 use crate::harness::verdict::{Verdict, judge, message_template};
 use crate::mutate::mutation::Numbers;
 use crate::mutate::{Fixture, fixtures, seeds_of};
@@ -122,13 +123,7 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
             seen.extend(found);
         }
     };
-    std::thread::scope(|scope| {
-        let workers = [scope.spawn(work), scope.spawn(work)];
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Result<(), String>>| {
-            worker.join().map_err(|_| "a thread panicked".to_owned())?
-        };
-        workers.into_iter().try_for_each(join)
-    })?;
+    on_all(work)?;
     let mut seen = seen.into_inner().unwrap_or_else(|error| error.into_inner());
     seen.sort_by_key(|seen| seen.seed);
     out.write_all(table(&seen).as_bytes())?;

@@ -11,4 +11,5 @@ pub mod oracle;
 pub mod own_names;
 pub mod reported;
 pub mod tally;
+pub mod threads;
 pub mod verdict;

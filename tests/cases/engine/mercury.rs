@@ -16,6 +16,7 @@ use super::link::{Code, Input, Link, Mode, Source, Step, Wrap};
 use super::plan::{MERCURY, MERCURY_TURNS};
 use super::pool::{Generator, Program};
 use crate::harness::kept_schedule::Kept;
+use crate::harness::threads::on_all;
 use crate::harness::verdict::Verdict;
 
 /// How objects are compiled.
@@ -159,16 +160,7 @@ pub fn measure(engine: &Engine, wanted: u32, first: u32) -> Result<(String, bool
             engine.pool.forget();
         }
     };
-    std::thread::scope(|scope| {
-        let threads = std::thread::available_parallelism().map_or(2, |number| number.get());
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            worker
-                .join()
-                .map_err(|_| "a thread panicked".to_owned())??;
-        }
-        Ok::<(), String>(())
-    })?;
+    on_all(work)?;
     let tallies = tallies
         .into_inner()
         .unwrap_or_else(|error| error.into_inner());
