@@ -29,6 +29,7 @@ pub mod mercury;
 pub mod note_records;
 pub mod put;
 pub mod raw;
+pub mod sass;
 pub mod string_table;
 pub mod symbol;
 pub mod target;

@@ -11,10 +11,8 @@ pub mod fast_path;
 pub mod frames;
 pub mod lines;
 pub mod offsets;
-pub mod operands;
 pub mod register_ranges;
 pub mod relocs;
-pub mod sass;
 
 use crate::target::section_types::sht;
 

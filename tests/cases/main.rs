@@ -14,6 +14,7 @@ mod inputs;
 mod language;
 mod links;
 mod mutate;
+mod operands;
 mod passes;
 mod resume;
 mod structure;
@@ -30,7 +31,7 @@ use libtest_mimic::{Arguments, Conclusion};
 type Run = fn(&Arguments) -> Result<Conclusion, Box<dyn Error>>;
 
 /// Every subject. The names of its trials begin with the subject's and `::`.
-const SUBJECTS: [(&str, Run); 12] = [
+const SUBJECTS: [(&str, Run); 13] = [
     ("links", links::run_all),
     ("toolkits", toolkits::run_all),
     ("passes", passes::run_all),
@@ -43,6 +44,7 @@ const SUBJECTS: [(&str, Run); 12] = [
     ("cxx", cxx::run_all),
     ("language", language::run_all),
     ("declarations", declarations::run_all),
+    ("operands", operands::run_all),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::sass::Instruction;
 use cuweld_elf::target::section_types::{SectionFlags, is_no_bits};
 use object::Endianness;
 use object::Object as _;

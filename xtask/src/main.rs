@@ -38,6 +38,7 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
     language SEEDS              links of programs from the language: 0..20000, or 57,300..320
     declarations [LINKS]        pairs of declarations of one name: 0..3000 if left out, all, or \"sm_90 -r function-* kernel-weak\"
+    operands FILE...            registers of the instructions in cubins, fatbins, host objects and archives: our tables against nvdisasm -plr
     sanitize [LINKS]            the thread sanitizer on 8 threads with so many links each, 1000, and on links of several threads (needs nightly with rust-src)
     semver REVISION             what changed for users of the library since then, by cargo-semver-checks, which is installed first
     fuzz HOURS [TARGET...]      fuzz targets with coverage and sanitizers, all together for so long (needs cargo-fuzz)
@@ -131,6 +132,9 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
             run(links("language")
                 .env("CUWELD_LANGUAGE", seeds)
                 .env(TOOLKIT, version))
+        }
+        ["operands", files @ ..] if !files.is_empty() => {
+            run(links("operands").env("CUWELD_OPERANDS", files.join("\n")))
         }
         ["sanitize"] => sanitize("1000"),
         ["sanitize", links] => sanitize(links),

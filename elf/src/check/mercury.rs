@@ -12,7 +12,7 @@ use crate::mercury::capmerc::Form;
 use crate::mercury::capmerc::INSTRUCTION;
 use crate::mercury::capmerc::Item;
 use crate::mercury::capmerc::Record;
-use crate::mercury::sass::Instruction;
+use crate::sass::Instruction;
 use crate::target::section_types::sht;
 
 /// Checks the sizes of code.

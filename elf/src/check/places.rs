@@ -5,7 +5,7 @@ use super::Rule;
 use super::View;
 use super::ViewSection;
 use crate::mercury::capmerc::INSTRUCTION;
-use crate::mercury::sass::Instruction;
+use crate::sass::Instruction;
 use crate::target::attributes;
 use crate::target::section_types::sht;
 

@@ -1,6 +1,6 @@
 //! The end of a function's SASS, which no Mercury stands for.
 
-use crate::mercury::sass::Instruction;
+use crate::sass::Instruction;
 
 /// `NOP`.
 const NOP: u16 = 0x918;

@@ -6,7 +6,7 @@
 
 use super::capmerc::Capmerc;
 use super::capmerc::Form;
-use super::sass::Instruction;
+use crate::sass::Instruction;
 
 /// What an instruction says by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

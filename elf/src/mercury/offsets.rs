@@ -6,7 +6,7 @@
 use super::capmerc::Capmerc;
 use super::capmerc::Form;
 use super::capmerc::INSTRUCTION;
-use super::sass::Instruction;
+use crate::sass::Instruction;
 
 /// Bytes of a unit of Mercury code.
 const UNIT: u64 = 16;

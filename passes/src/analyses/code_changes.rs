@@ -6,11 +6,12 @@ use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::capmerc::Item;
-use cuweld_elf::mercury::operands::File;
-use cuweld_elf::mercury::operands::Operands;
-use cuweld_elf::mercury::sass::Instruction;
 use cuweld_elf::note_records::NOTE_TOOL_INFO;
 use cuweld_elf::note_records::tool_info_strings;
+use cuweld_elf::sass::Instruction;
+use cuweld_elf::sass::operands::File;
+use cuweld_elf::sass::operands::Generation;
+use cuweld_elf::sass::operands::Operands;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::toolkit::Toolkit;
@@ -257,7 +258,7 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeCh
 /// Returns `true` if an instruction is known to read the stack pointer, such as a store to an address
 /// in R0 and R1 whose upper half was never written.
 fn needs_stack_pointer(code: &[u8]) -> bool {
-    let operands = Instruction::all(code).filter_map(Operands::of);
+    let operands = Instruction::all(code).filter_map(|word| Operands::of(Generation::Sm100, word));
     let mut used = operands.map(|operands| operands.used);
     used.any(|used| used.has(File::General, 1))
 }

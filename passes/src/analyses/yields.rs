@@ -8,7 +8,7 @@
 //! become `NOP` if their code has a section of rows, in relocatable output by rows after the others.
 
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
-use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::sass::Instruction;
 use cuweld_elf::target::arch::FIRST_INDEPENDENT_THREADS;
 use cuweld_ir::Module;
 use cuweld_ir::Object;

@@ -24,7 +24,7 @@ mod scoreboards;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
-use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::sass::Instruction;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;

@@ -2,7 +2,7 @@
 //! [exits-of-kernels].
 
 use cuweld_elf::behaviours;
-use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::sass::Instruction;
 use cuweld_elf::target::attributes;
 use cuweld_ir::CallKind;
 use cuweld_ir::FunctionId;

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use cuweld_elf::mercury::operands::Guard;
-use cuweld_elf::mercury::operands::Operands;
-use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::sass::Instruction;
+use cuweld_elf::sass::operands::Generation;
+use cuweld_elf::sass::operands::Guard;
+use cuweld_elf::sass::operands::Operands;
 
 /// An instruction with what it writes and reads.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +81,7 @@ impl Code {
             words.pop();
         }
         let step = |word| {
-            let operands = Operands::of(word)?;
+            let operands = Operands::of(Generation::Sm100, word)?;
             Some(Step { word, operands })
         };
         let steps: Option<Vec<Step>> = words.into_iter().map(step).collect();

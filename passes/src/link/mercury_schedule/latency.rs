@@ -2,7 +2,7 @@
 //!
 //! The times were found by bisection, with code of which it makes the control bits anew.
 
-use cuweld_elf::mercury::operands::Operands;
+use cuweld_elf::sass::operands::Operands;
 
 /// The cycles of a load from global or local memory; such a load is never taken as finished.
 const LONG: i64 = 300;

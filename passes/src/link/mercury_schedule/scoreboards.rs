@@ -7,7 +7,7 @@
 
 mod choice;
 
-use cuweld_elf::mercury::operands::Registers;
+use cuweld_elf::sass::operands::Registers;
 
 use super::blocks::Code;
 use super::latency;

@@ -10,7 +10,7 @@ use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::capmerc::header_operand;
-use cuweld_elf::mercury::sass::Instruction;
+use cuweld_elf::sass::Instruction;
 use cuweld_elf::target::relocs::BankField;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::Fixup;

@@ -1,5 +1,10 @@
-//! What has to be known of SASS instructions of sm_100 and later: whether nvlink would schedule a
-//! kernel anew [scheduled-anew].
+//! SASS: the instructions of sm_75 and later.
+//!
+//! Control bits lie at the same place in all of them. What else is asked of an instruction was
+//! measured for sm_100 and later, where it decides whether nvlink would schedule a kernel anew
+//! [scheduled-anew].
+
+pub mod operands;
 
 use crate::target::relocs::Field;
 

@@ -1,11 +1,78 @@
-//! The registers that SASS instructions of sm_100 and later write and read.
+//! The registers that SASS instructions write and read.
 //!
-//! The table (`operands.txt`) was measured: it says of each operation what `nvdisasm -plr` says of
-//! compiled programs. What it does not have is unknown, and so is the function that holds it.
+//! The tables, one for each [`Generation`], were measured: they say of each operation what `nvdisasm
+//! -plr` says of compiled programs. What they do not have is unknown, and so is the function that
+//! holds it.
 
 use std::sync::OnceLock;
 
-use super::sass::Instruction;
+use super::Instruction;
+
+/// GPUs whose instructions are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generation {
+    /// sm_75 to sm_90.
+    Sm75,
+    /// sm_100 and later.
+    Sm100,
+}
+
+impl Generation {
+    /// Returns the generation of a GPU, by its SM number; `None` for those before sm_75.
+    pub fn of(sm: u16) -> Option<Generation> {
+        match sm {
+            0..75 => None,
+            75..100 => Some(Generation::Sm75),
+            100.. => Some(Generation::Sm100),
+        }
+    }
+
+    /// Returns the name of an instruction's operation, without modifiers; `None` if it is not known.
+    pub fn name(self, word: Instruction) -> Option<&'static str> {
+        self.operation(word).map(|operation| operation.name)
+    }
+
+    fn operation(self, word: Instruction) -> Option<&'static Operation> {
+        self.table()[usize::from(word.operation())].as_ref()
+    }
+
+    /// Returns the operations by bits 0 to 11 of an instruction.
+    fn table(self) -> &'static [Option<Operation>] {
+        static SM75: OnceLock<Vec<Option<Operation>>> = OnceLock::new();
+        static SM100: OnceLock<Vec<Option<Operation>>> = OnceLock::new();
+        let table = match self {
+            Generation::Sm75 => &SM75,
+            Generation::Sm100 => &SM100,
+        };
+        table.get_or_init(|| read_table(self.lines()))
+    }
+
+    /// Returns the table as it is written.
+    fn lines(self) -> &'static str {
+        match self {
+            Generation::Sm75 => include_str!("operands-sm75.txt"),
+            Generation::Sm100 => include_str!("operands-sm100.txt"),
+        }
+    }
+
+    /// Returns the width in bits of the number of a register.
+    const fn width(self, file: File) -> u32 {
+        match (file, self) {
+            (File::Uniform, Generation::Sm75) => 6,
+            (File::General | File::Uniform, _) => 8,
+            (File::Predicate | File::UniformPredicate, _) => 3,
+        }
+    }
+
+    /// Returns how many registers of a file an instruction can name; a higher number stands for
+    /// none.
+    const fn registers(self, file: File) -> usize {
+        match (file, self) {
+            (File::Uniform, Generation::Sm75) => 63,
+            _ => file.range().1,
+        }
+    }
+}
 
 /// The number of 64-bit words of [`Registers`].
 const WORDS: usize = 7;
@@ -15,7 +82,7 @@ const WORDS: usize = 7;
 pub enum File {
     /// General registers, `R0` to `R254`.
     General,
-    /// Uniform registers, `UR0` to `UR79`.
+    /// Uniform registers, `UR0` to `UR79`; to `UR62` before sm_100.
     Uniform,
     /// Predicates, `P0` to `P6`.
     Predicate,
@@ -32,14 +99,6 @@ impl File {
             File::Uniform => (256, 127),
             File::Predicate => (384, 7),
             File::UniformPredicate => (392, 7),
-        }
-    }
-
-    /// Returns the width in bits of the number of a register.
-    const fn width(self) -> u32 {
-        match self {
-            File::General | File::Uniform => 8,
-            File::Predicate | File::UniformPredicate => 3,
         }
     }
 
@@ -84,6 +143,24 @@ impl Registers {
         let mut one = Registers::NONE;
         one.add(file, register, 1);
         self.meets(&one)
+    }
+
+    /// Returns the registers that are in one of two sets.
+    #[must_use]
+    pub fn with(mut self, other: &Registers) -> Registers {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+        self
+    }
+
+    /// Returns the registers that are not in another set.
+    #[must_use]
+    pub fn without(mut self, other: &Registers) -> Registers {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word &= !other;
+        }
+        self
     }
 
     /// Returns the general registers of the set.
@@ -138,8 +215,9 @@ pub struct Operands {
 
 impl Operands {
     /// Returns what an instruction writes and reads; `None` if that is not known.
-    pub fn of(word: Instruction) -> Option<Operands> {
-        let operation = table()[usize::from(word.operation())].as_ref()?;
+    pub fn of(generation: Generation, word: Instruction) -> Option<Operands> {
+        let operation = generation.operation(word)?;
+        let parts = operation.parts.as_ref()?;
         let names_none = |place: &Place| {
             let width = u32::from(place.count);
             word.bits(u32::from(place.bit), width) == (1 << width) - 1
@@ -164,7 +242,7 @@ impl Operands {
         if let Some(guard) = guard {
             operands.used.add(guard.file, usize::from(guard.number), 1);
         }
-        for part in &operation.parts {
+        for part in parts {
             let value = part.bits.iter().fold(0, |value, bit| {
                 value << 1 | word.bits(u32::from(*bit), 1) as u16
             });
@@ -174,8 +252,12 @@ impl Operands {
                 false => &mut operands.used,
             };
             for place in places {
-                let first = word.bits(u32::from(place.bit), part.file.width()) as usize;
-                registers.add(part.file, first, usize::from(place.count));
+                let width = generation.width(part.file);
+                let first = word.bits(u32::from(place.bit), width) as usize;
+                let end = generation
+                    .registers(part.file)
+                    .min(first + usize::from(place.count));
+                registers.add(part.file, first, end.saturating_sub(first));
             }
         }
         Some(operands)
@@ -188,7 +270,8 @@ struct Operation {
     name: &'static str,
     /// The file of its guard; `None` if it was not seen with one.
     guard: Option<File>,
-    parts: Vec<Part>,
+    /// Its operands; `None` if only the name is known.
+    parts: Option<Vec<Part>>,
     /// Bits that could name a register and were all set; the count is that of the bits.
     none: Vec<Place>,
 }
@@ -211,20 +294,16 @@ struct Place {
     count: u8,
 }
 
-/// Returns the operations by bits 0 to 11 of an instruction.
-fn table() -> &'static [Option<Operation>] {
-    static TABLE: OnceLock<Vec<Option<Operation>>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let mut table: Vec<Option<Operation>> = (0..1 << 12).map(|_| None).collect();
-        for line in include_str!("operands.txt").lines() {
-            if let Some((number, operation)) = parse_operation(line)
-                && let Some(row) = table.get_mut(number)
-            {
-                *row = Some(operation);
-            }
+fn read_table(lines: &'static str) -> Vec<Option<Operation>> {
+    let mut table: Vec<Option<Operation>> = (0..1 << 12).map(|_| None).collect();
+    for line in lines.lines() {
+        if let Some((number, operation)) = parse_operation(line)
+            && let Some(row) = table.get_mut(number)
+        {
+            *row = Some(operation);
         }
-        table
-    })
+    }
+    table
 }
 
 /// Reads a line of the table; `None` for comments.
@@ -232,19 +311,25 @@ fn parse_operation(line: &'static str) -> Option<(usize, Operation)> {
     let mut words = line.splitn(4, ' ');
     let number = usize::from_str_radix(words.next()?, 16).ok()?;
     let (name, guard) = (words.next()?, File::parse(words.next()?));
-    let parts = words.next().unwrap_or("").split(';').map(str::trim);
+    let operands = words.next().unwrap_or("");
     let mut operation = Operation {
         name,
         guard,
-        parts: Vec::new(),
+        parts: None,
         none: Vec::new(),
     };
-    for part in parts.filter(|part| !part.is_empty()) {
+    if operands == "?" {
+        return Some((number, operation));
+    }
+    let mut parts = Vec::new();
+    let texts = operands.split(';').map(str::trim);
+    for part in texts.filter(|part| !part.is_empty()) {
         match part.strip_prefix("none ") {
             Some(places) => operation.none = parse_places(places)?,
-            None => operation.parts.push(parse_part(part)?),
+            None => parts.push(parse_part(part)?),
         }
     }
+    operation.parts = Some(parts);
     Some((number, operation))
 }
 
@@ -299,12 +384,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_table_is_read() {
-        let lines = include_str!("operands.txt").lines();
-        let lines: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
-        assert!(lines.iter().all(|line| parse_operation(line).is_some()));
-        let known = table().iter().flatten().count();
-        assert_eq!(known, lines.len(), "an operation stands twice");
+    fn every_line_of_the_tables_is_read() {
+        for generation in [Generation::Sm75, Generation::Sm100] {
+            let lines = generation.lines().lines();
+            let lines: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
+            assert!(lines.iter().all(|line| parse_operation(line).is_some()));
+            let known = generation.table().iter().flatten().count();
+            assert_eq!(known, lines.len(), "an operation stands twice");
+        }
     }
 
     #[test]
@@ -312,7 +399,7 @@ mod tests {
         // @P0 LDG.E.128 R4, desc[UR6][R2.64] with another width in bits 73 to 75.
         let load = |width: u128| {
             let word = 0x981 | 4 << 16 | 2 << 24 | 6 << 32 | width << 73 | 7 << 81;
-            Operands::of(Instruction(word)).expect("the operation is known")
+            Operands::of(Generation::Sm100, Instruction(word)).expect("the operation is known")
         };
         let widths = [(4, 1), (5, 2), (6, 4)].map(|(width, count)| {
             let mut expected = Registers::NONE;
@@ -335,9 +422,9 @@ mod tests {
 
     #[test]
     fn what_the_table_does_not_have_is_unknown() {
-        assert_eq!(Operands::of(Instruction(0xfff)), None);
+        assert_eq!(Operands::of(Generation::Sm100, Instruction(0xfff)), None);
         // A load that writes a predicate, too.
         let word = 0x981 | 4 << 16 | 2 << 24 | 6 << 32 | 4 << 73;
-        assert_eq!(Operands::of(Instruction(word)), None);
+        assert_eq!(Operands::of(Generation::Sm100, Instruction(word)), None);
     }
 }
