@@ -29,6 +29,7 @@ mod compile;
 mod controls;
 pub mod diagnostics;
 pub mod diff;
+pub mod disasm;
 mod dlink;
 mod driver;
 mod dump;

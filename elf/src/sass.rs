@@ -95,6 +95,17 @@ impl Instruction {
         Some((distance as i64) << 8 >> 8 >> 2)
     }
 
+    /// Returns how many instructions after the next one the place lies that a branch (`BRA`) in code
+    /// for a GPU leads to, or at which threads meet again (`BSSY`); `None` for other instructions.
+    pub fn leads_to(self, sm: u16) -> Option<i64> {
+        match self.operation() {
+            // In units of four bytes, with its sign.
+            0x947 if sm < 90 => Some((self.bits(34, 48) << 16) as i64 >> 16 >> 2),
+            0x947 | 0x547 => self.branch(),
+            _ => self.marked_place(),
+        }
+    }
+
     /// Returns `true` if a branch (`BRA`) depends on a predicate beside its guard, or divides the
     /// threads of its warp.
     pub fn is_conditional_branch(self) -> bool {

@@ -12,6 +12,7 @@ use cuweld::Request;
 use cuweld::Watching;
 use cuweld::diagnostics::Reporter;
 use cuweld::diagnostics::Style;
+use cuweld::disasm::Listing;
 use cuweld::inspect::inspect_bytes;
 use cuweld::internals::parse::LowArgs;
 use cuweld::internals::parse::parse;
@@ -51,7 +52,7 @@ pub fn host_object(data: &[u8]) {
     discover("a.o", data);
 }
 
-/// Discovery for targets of both kinds, as nvlink does it and as we do; then what `cuweld inspect` sees.
+/// Discovery for targets of both kinds, as nvlink does it and as we do; then what `cuweld inspect` and `cuweld disasm` see.
 fn discover(name: &str, data: &[u8]) {
     for target in ["sm_90", "sm_103a"].into_iter().filter_map(Target::parse) {
         for strict in [false, true] {
@@ -72,7 +73,8 @@ fn discover(name: &str, data: &[u8]) {
 
 fn inspect(data: &[u8]) {
     let arena = InputArena::new();
-    let _ = inspect_bytes(b"a", data, &arena);
+    let file = inspect_bytes(b"a", data, &arena);
+    Listing::new(&[file], &|_| true);
 }
 
 /// A device ELF through all passes, each of which is verified.

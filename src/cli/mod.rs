@@ -16,6 +16,7 @@ use crate::toolkit::shadow::this_program;
 mod bisect;
 mod check;
 mod diff;
+mod disasm;
 mod dlink;
 mod explain;
 mod finalize;

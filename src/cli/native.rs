@@ -24,6 +24,7 @@ use cuweld_passes::reports::link_map::LinkMap;
 use super::bisect::BisectArgs;
 use super::check::CheckArgs;
 use super::diff::DiffArgs;
+use super::disasm::DisasmArgs;
 use super::dlink::DlinkArgs;
 use super::explain::ExplainArgs;
 use super::finalize::FinalizeArgs;
@@ -98,6 +99,8 @@ enum Command {
     Finalize(Box<FinalizeArgs>),
     /// Show what is in cubins, fatbins, host files and archives.
     Inspect(Box<InspectArgs>),
+    /// Show the instructions of device code: control bits, registers, relocations.
+    Disasm(DisasmArgs),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
     #[command(disable_help_flag = true)]
     Nvlink {
@@ -214,6 +217,7 @@ pub fn run(
         Command::Finalize(args) => super::finalize::run(&args, stderr),
         Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
+        Command::Disasm(args) => super::disasm::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
             let surroundings = Surroundings {

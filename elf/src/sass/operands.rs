@@ -102,14 +102,26 @@ impl File {
         }
     }
 
+    /// All files, in the order in which registers are listed.
+    const ALL: [File; 4] = [
+        File::General,
+        File::Uniform,
+        File::Predicate,
+        File::UniformPredicate,
+    ];
+
+    /// Returns what stands in front of the number of a register: `R`, `UR`, `P` or `UP`.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            File::General => "R",
+            File::Uniform => "UR",
+            File::Predicate => "P",
+            File::UniformPredicate => "UP",
+        }
+    }
+
     fn parse(text: &str) -> Option<File> {
-        Some(match text {
-            "R" => File::General,
-            "UR" => File::Uniform,
-            "P" => File::Predicate,
-            "UP" => File::UniformPredicate,
-            _ => return None,
-        })
+        File::ALL.into_iter().find(|file| file.prefix() == text)
     }
 }
 
@@ -176,6 +188,27 @@ impl Registers {
         self.0[..4].fill(0);
         self.0[6] &= !0xff;
         self
+    }
+
+    /// Returns the registers as text, those that follow each other together: `R2-R3`, `P0`.
+    pub fn ranges(&self) -> Vec<String> {
+        let mut ranges = Vec::new();
+        for file in File::ALL {
+            let (count, prefix) = (file.range().1, file.prefix());
+            let mut register = 0;
+            while register < count {
+                let first = register;
+                while register < count && self.has(file, register) {
+                    register += 1;
+                }
+                match register - first {
+                    0 => register += 1,
+                    1 => ranges.push(format!("{prefix}{first}")),
+                    _ => ranges.push(format!("{prefix}{first}-{prefix}{}", register - 1)),
+                }
+            }
+        }
+        ranges
     }
 
     /// Returns how many registers there are.

@@ -1,0 +1,217 @@
+//! One row for each instruction of a function.
+
+use std::collections::BTreeMap;
+
+use cuweld_elf::mercury::capmerc::Form;
+use cuweld_elf::mercury::capmerc::INSTRUCTION;
+use cuweld_elf::mercury::capmerc::Record;
+use cuweld_elf::sass::Instruction;
+use cuweld_elf::sass::operands::Generation;
+use cuweld_elf::sass::operands::Operands;
+use serde::Serialize;
+
+use super::lines::Lines;
+use crate::inspect::DeviceElf;
+use crate::inspect::Name;
+use crate::inspect::device_model::MercuryCode;
+use crate::inspect::device_model::Section;
+use crate::inspect::device_model::Symbol;
+
+/// An instruction.
+#[derive(Debug, Serialize)]
+pub struct Row<'data> {
+    /// Offset in bytes in the section.
+    pub offset: u64,
+    /// Its 128 bits, as 32 hexadecimal digits.
+    pub bits: String,
+    /// Functions that begin here, but for that of the section.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<Name<'data>>,
+    /// The line of the source that begins here, `a.cu:12`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// Its control bits.
+    pub control: Control,
+    /// The name of the operation, without modifiers; none if it is not known.
+    pub operation: Option<&'static str>,
+    /// The predicate that decides whether it does anything, such as `!P0`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<String>,
+    /// The registers that it writes; none if they are not known.
+    pub writes: Option<Vec<String>>,
+    /// The registers that it reads, its guard among them; none if they are not known.
+    pub reads: Option<Vec<String>>,
+    /// The offset that a branch leads to, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<u64>,
+    /// Relocations that change it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relocations: Vec<Fixup<'data>>,
+    /// The Mercury items that begin here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mercury: Vec<MercuryItem>,
+}
+
+/// The control bits of an instruction, 105 to 125.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Control {
+    /// Cycles until the next instruction.
+    pub stall: u8,
+    /// Whether another warp may be preferred.
+    pub is_yield: bool,
+    /// The scoreboard that says that its results are there.
+    pub write_barrier: Option<u8>,
+    /// The scoreboard that says that its operands were read.
+    pub read_barrier: Option<u8>,
+    /// The scoreboards that it waits for, a bit for each of six.
+    pub waits: u8,
+    /// Operands that are kept for the next instruction, a bit for each of four.
+    pub reuse: u8,
+}
+
+/// A relocation.
+#[derive(Debug, Serialize)]
+pub struct Fixup<'data> {
+    /// Bytes from the start of the instruction.
+    pub at: u64,
+    /// Type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Symbol.
+    pub symbol: Name<'data>,
+    /// Addend; none in a REL section.
+    pub addend: Option<i64>,
+}
+
+/// A Mercury item.
+#[derive(Clone, Debug, Serialize)]
+pub struct MercuryItem {
+    /// Its number.
+    pub number: u32,
+    /// `plain`, `record`, `run` or `note`.
+    pub form: &'static str,
+    /// The operation of its record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<u32>,
+    /// How many SASS instructions it stands for.
+    pub instructions: u64,
+}
+
+/// Returns the instructions of a section. A rest of less than an instruction is left out, as is all
+/// code of GPUs before sm_75, whose instructions have another form.
+pub(super) fn of_section<'data>(
+    elf: &DeviceElf<'data>,
+    section: &Section<'data>,
+    symbols: &[&Symbol<'data>],
+    lines: &Lines,
+) -> Vec<Row<'data>> {
+    let Some(generation) = Generation::of(elf.header.sm) else {
+        return Vec::new();
+    };
+    let mut fixups = fixups(elf, section);
+    let mut items = items(
+        elf.mercury
+            .iter()
+            .find(|code| code.code.text == section.index),
+    );
+    let mut labels: BTreeMap<u64, Vec<Name<'data>>> = BTreeMap::new();
+    for symbol in symbols.iter().filter(|symbol| symbol.value != 0) {
+        labels.entry(symbol.value).or_default().push(symbol.name);
+    }
+    let row = |(number, word): (u64, Instruction)| {
+        let offset = number * INSTRUCTION;
+        let operands = Operands::of(generation, word);
+        let guard = operands.as_ref().and_then(|operands| operands.guard);
+        let guard = guard.map(|guard| {
+            let not = if guard.negated { "!" } else { "" };
+            format!("{not}{}{}", guard.file.prefix(), guard.number)
+        });
+        let relocations = fixups.remove(&offset).unwrap_or_default();
+        // What a relocation changes leads nowhere yet.
+        let distance = word.leads_to(elf.header.sm);
+        let distance = distance.filter(|_| relocations.is_empty());
+        let target = distance.and_then(|distance| {
+            let number = (number + 1).checked_add_signed(distance)?;
+            number.checked_mul(INSTRUCTION)
+        });
+        Row {
+            offset,
+            bits: format!("{:032x}", word.0),
+            labels: labels.remove(&offset).unwrap_or_default(),
+            line: lines.at(section.index, offset).map(str::to_owned),
+            control: control(word),
+            operation: generation.name(word),
+            guard,
+            writes: operands.as_ref().map(|operands| operands.defined.ranges()),
+            reads: operands.as_ref().map(|operands| operands.used.ranges()),
+            target,
+            relocations,
+            mercury: items.remove(&number).unwrap_or_default(),
+        }
+    };
+    (0..)
+        .zip(Instruction::all(section.contents))
+        .map(row)
+        .collect()
+}
+
+fn control(word: Instruction) -> Control {
+    let barrier = |number: u8| (number != 7).then_some(number);
+    Control {
+        stall: word.bits(105, 4) as u8,
+        is_yield: word.bits(109, 1) == 0,
+        write_barrier: barrier(word.write_barrier()),
+        read_barrier: barrier(word.read_barrier()),
+        waits: word.waits(),
+        reuse: word.bits(122, 4) as u8,
+    }
+}
+
+/// Returns the relocations that change a section, by the offset of the instruction.
+fn fixups<'data>(
+    elf: &DeviceElf<'data>,
+    section: &Section<'data>,
+) -> BTreeMap<u64, Vec<Fixup<'data>>> {
+    let changes = |index: u32| {
+        let holder = elf.sections.iter().find(|holder| holder.index == index);
+        holder.is_some_and(|holder| holder.info == section.index)
+    };
+    let lists = elf.relocations.iter();
+    let rows = lists
+        .filter(|list| changes(list.section_index))
+        .flat_map(|list| &list.rows);
+    let mut fixups: BTreeMap<u64, Vec<Fixup<'data>>> = BTreeMap::new();
+    for row in rows {
+        let at = row.offset % INSTRUCTION;
+        fixups.entry(row.offset - at).or_default().push(Fixup {
+            at,
+            ty: row.ty.to_string(),
+            symbol: row.symbol.name,
+            addend: row.addend,
+        });
+    }
+    fixups
+}
+
+/// Returns Mercury items, by the number of the first instruction that they stand for.
+fn items(code: Option<&MercuryCode<'_>>) -> BTreeMap<u64, Vec<MercuryItem>> {
+    let mut items: BTreeMap<u64, Vec<MercuryItem>> = BTreeMap::new();
+    for item in code.into_iter().flat_map(|code| code.code.items()) {
+        let (form, record) = match item.form {
+            Form::Plain => ("plain", None),
+            Form::Record(record) => ("record", Some(record)),
+            Form::Run(record) => ("run", record),
+            Form::Note(_) => ("note", None),
+        };
+        items
+            .entry(item.instruction)
+            .or_default()
+            .push(MercuryItem {
+                number: item.number,
+                form,
+                operation: record.map(|bytes| u32::from(Record(bytes).operation())),
+                instructions: item.count,
+            });
+    }
+    items
+}
