@@ -43,6 +43,8 @@ pub struct Controls {
     pub explaining: Questions,
     /// Make a map of the output: [`LinkOutcome::map`](crate::LinkOutcome::map).
     pub map: bool,
+    /// List the sections that nothing uses: [`LinkOutcome::unused`](crate::LinkOutcome::unused).
+    pub print_gc_sections: bool,
     /// File for a reproducer; after an internal error there is one in any case.
     pub repro: Option<String>,
 }

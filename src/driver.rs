@@ -27,7 +27,9 @@ use cuweld_passes::checks::check_objects::CheckObjects;
 use cuweld_passes::checks::check_objects::newest_accepted;
 use cuweld_passes::pass::Pass;
 use cuweld_passes::pipeline::Facts;
+use cuweld_passes::reports::link_map::DroppedSection;
 use cuweld_passes::reports::link_map::LinkMap;
+use cuweld_passes::reports::link_map::unused_sections;
 
 use crate::compile::CompileTime;
 use crate::compile::compile_ptx;
@@ -82,6 +84,9 @@ pub struct LinkOutcome<'data> {
     /// What lies where in the output, if asked for; `None` without an output, and of a program that
     /// link-time optimisation made, whose layout is not known here.
     pub map: Option<LinkMap>,
+    /// The sections that were left out because nothing uses them, if asked for; `None` under the same
+    /// conditions as [`Self::map`], and if the link was stopped before this was decided.
+    pub unused: Option<Vec<DroppedSection>>,
 }
 
 /// The output file of a link.
@@ -172,6 +177,7 @@ pub fn link<'data>(
         leaves_registration: false,
         compile_times: Vec::new(),
         map: None,
+        unused: None,
     });
     let facts = Facts::new(request.discover.target, &request.options);
     // A pipeline that cannot run is refused before any input is read.
@@ -253,6 +259,10 @@ pub fn link<'data>(
         true => LinkMap::new(&module, file_name::text),
         false => None,
     };
+    let unused = match request.controls.print_gc_sections {
+        true => unused_sections(&module, file_name::text),
+        false => None,
+    };
     let text = request.as_text.map(|form| text::print(&module, form));
     let output = match text.map(String::into_bytes).or_else(|| module.image.take()) {
         Some(image) => Some(LinkedFile::Image(image)),
@@ -275,6 +285,7 @@ pub fn link<'data>(
         leaves_registration: has_runtime && !keeps_runtime,
         compile_times: times,
         map: map.take_if(|_| output.is_some() && !reporter.failed()),
+        unused: unused.filter(|_| !reporter.failed()),
         output: output.filter(|_| !reporter.failed()),
     })
 }
@@ -498,6 +509,7 @@ fn program(
         leaves_registration: false,
         compile_times,
         map: None,
+        unused: None,
     }
 }
 

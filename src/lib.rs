@@ -35,6 +35,7 @@ mod driver;
 mod dump;
 pub mod extend;
 mod file_name;
+mod gc_sections;
 mod input;
 pub mod inspect;
 pub mod internals;

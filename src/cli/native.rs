@@ -50,6 +50,7 @@ use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::LinkedFile;
 use crate::driver::link;
+use crate::gc_sections;
 use crate::input::InputArena;
 use crate::map_file;
 use crate::repro::Recorder;
@@ -144,6 +145,9 @@ struct LinkArgs {
     /// its name ends in `.json`, otherwise text; `-` is the standard output.
     #[arg(long, value_name = "FILE", value_parser = file_name::parse)]
     map: Option<PathBuf>,
+    /// List the sections that are left out because nothing uses them, one a line.
+    #[arg(long)]
+    print_gc_sections: bool,
     /// Print where libraries, ptxas and libnvJitLink are looked for, and link nothing.
     #[arg(long)]
     print_search_dirs: bool,
@@ -256,6 +260,7 @@ fn run_link(
     args.pipeline.set_up(&mut reporter);
     let mut controls = args.pipeline.controls(program.register);
     controls.map = args.map.is_some();
+    controls.print_gc_sections = args.print_gc_sections;
     let words = without_option(words, "--repro");
     let mut recorder = Recorder::new(without_option(&words, "--map"));
     let finalizer = args.finalizer.options();
@@ -315,6 +320,9 @@ fn run_link(
         let message = "the passes ended before the file was made: nothing is written";
         let note = Diagnostic::remark(usage::OUTPUT, message);
         reporter.report(&note.help("`cuweld opt` writes the module as it is"))?;
+    }
+    if args.print_gc_sections && !reporter.failed() {
+        gc_sections::print(outcome.unused.as_deref(), stdout, &mut reporter)?;
     }
     let file = match outcome.output {
         Some(file) if wants_sass && args.arch.is_mercury() && request.as_text.is_none() => {

@@ -312,6 +312,7 @@ impl PipelineArgs {
                 registers: self.why_regs.clone(),
             },
             map: false,
+            print_gc_sections: false,
             repro: self.repro.clone(),
         }
     }

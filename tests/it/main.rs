@@ -21,6 +21,7 @@ mod extensions;
 mod file_names;
 mod finalize;
 mod fuzz_entries;
+mod gc_sections;
 mod inspect;
 mod jitlink;
 mod limits;

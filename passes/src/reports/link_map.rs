@@ -22,6 +22,7 @@ use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Module;
 use cuweld_ir::OutputLayout;
+use cuweld_ir::Phase;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSymbol;
 use serde::Serialize;
@@ -214,6 +215,15 @@ impl LinkMap {
             dropped: dropped::dropped(module, &text),
         })
     }
+}
+
+/// Returns the sections of linked objects that were left out because nothing which stays uses them, in
+/// the order of the objects; `None` before this is decided. `text` makes a text of a name.
+pub fn unused_sections(
+    module: &Module<'_>,
+    text: impl Fn(&[u8]) -> String,
+) -> Option<Vec<DroppedSection>> {
+    (module.phase >= Phase::Live).then(|| dropped::unused(module, text))
 }
 
 /// Returns the symbols of each output section, in order of their values.

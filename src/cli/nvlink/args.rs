@@ -261,6 +261,7 @@ fn controls(low: &LowArgs) -> Controls {
             ..Dumping::default()
         },
         map: low.text(Id::CuweldMap).is_some(),
+        print_gc_sections: low.given(Id::CuweldPrintGcSections),
         repro: text(low, Id::CuweldRepro),
         extensions: Extensions {
             plugins: list(low, Id::CuweldLoadPassPlugin),

@@ -37,6 +37,7 @@ use crate::diagnostics::Style;
 use crate::driver::Hooks;
 use crate::driver::Request;
 use crate::driver::link;
+use crate::gc_sections;
 use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
 use crate::input::InputArena;
@@ -192,6 +193,9 @@ fn run_link(
     let strict = args.controls.strict;
     if let Some(table) = &mut time_table {
         table.add(&outcome.compile_times, args.target, &args.tool_name, stdout)?;
+    }
+    if args.controls.print_gc_sections && !reporter.failed() {
+        gc_sections::print(outcome.unused.as_deref(), stdout, reporter)?;
     }
     if let Some(file) = outcome.output.filter(|_| !reporter.failed()) {
         let written = file.write(

@@ -30,6 +30,19 @@ pub(super) fn dropped(module: &Module<'_>, text: impl Fn(&[u8]) -> String) -> Ve
         .collect()
 }
 
+/// Returns the dropped sections that nothing which stays uses, in the order of the objects: those that
+/// other linkers call garbage. Copies that are not linked are none.
+pub(super) fn unused(module: &Module<'_>, text: impl Fn(&[u8]) -> String) -> Vec<DroppedSection> {
+    let mut dropped = dropped(module, text);
+    dropped.retain(|section| {
+        matches!(
+            section.reason,
+            DropReason::Unreachable | DropReason::Unreferenced
+        )
+    });
+    dropped
+}
+
 /// Returns why the output holds nothing of a section of an included object, if it does not.
 pub(super) fn reason(module: &Module<'_>, section: &Section<'_>) -> Option<DropReason> {
     if section.kind == SectionKind::Stripped {

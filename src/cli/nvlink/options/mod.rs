@@ -100,6 +100,7 @@ pub enum OptionId {
     CuweldJobs,
     CuweldLimit,
     CuweldMap,
+    CuweldPrintGcSections,
     CuweldMessageFormat,
     CuweldPrintSearchDirs,
     CuweldWait,

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 26] = [
+pub(super) const OPTIONS: [OptionSpec; 27] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -192,6 +192,13 @@ pub(super) const OPTIONS: [OptionSpec; 26] = [
     .names("cuweld-map", "")
     .metavar("FILE")
     .environment("CUWELD_MAP"),
+    own(
+        OptionId::CuweldPrintGcSections,
+        ValueKind::Flag,
+        "List the sections that are left out because nothing uses them, one a line.",
+    )
+    .names("cuweld-print-gc-sections", "")
+    .environment("CUWELD_PRINT_GC_SECTIONS"),
     own(
         OptionId::CuweldMessageFormat,
         ValueKind::Choice(Choices::plain(&["text", "json"])),
