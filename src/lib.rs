@@ -5,7 +5,7 @@
 //!   [`Reporter`](diagnostics::Reporter).
 //! - [`cli::main`] is a program of its own with every command of `cuweld` and passes that [`extend::Register`] adds;
 //!   [`cuweld_passes`] says what a pass is, and [`cuweld_ir`] is what it works on.
-//! - [`inspect`] shows what is in a file, and [`diff`] how two cubins differ.
+//! - [`inspect`] shows what is in a file, [`size`] how large what of it is, and [`diff`] how two cubins differ.
 //!
 //! Two objects are linked in memory:
 //!
@@ -51,6 +51,7 @@ mod registration;
 mod replay_root;
 mod repro;
 mod run;
+pub mod size;
 mod toolkit;
 mod watch;
 

@@ -25,6 +25,7 @@ mod types;
 use std::borrow::Cow;
 
 use parser::Parser;
+use print::Extent;
 
 /// Longer names are left alone.
 const MAX_LENGTH: usize = 1 << 16;
@@ -35,6 +36,11 @@ const STATIC_PREFIX: &[u8] = b"__nv_static_";
 /// Returns the name as in the source; None for one that is not mangled, or in a way that nvlink
 /// does not know.
 pub fn demangle(name: &[u8]) -> Option<String> {
+    print_to(name, Extent::Whole)
+}
+
+/// Demangles a name, and prints this much of it.
+fn print_to(name: &[u8], extent: Extent) -> Option<String> {
     let mangled = without_module(name).unwrap_or(name).strip_prefix(b"_Z")?;
     if mangled.len() > MAX_LENGTH {
         return None;
@@ -44,7 +50,7 @@ pub fn demangle(name: &[u8]) -> Option<String> {
     if !parser.rest().is_empty() {
         return None;
     }
-    print::print(&parser.ast, root)
+    print::print(&parser.ast, root, extent)
 }
 
 /// Returns the name after `__nv_static_`, the length of a module's id, `_`, the id and `_`.
@@ -66,11 +72,25 @@ const MAX_EXPLANATION: usize = 16 * 1024;
 ///
 /// Returns None for a name that is as in the source already.
 pub fn explained(name: &[u8]) -> Option<String> {
+    explained_to(name, Extent::Whole)
+}
+
+/// Returns the name that all instances of a template have: `clamp_to<...>` of
+/// `_Z8clamp_toIfET_S0_S0_S0_`. Functions come without parameters and results, and those of internal
+/// linkage as [`explained`] has them.
+///
+/// Returns None for a name that is as in the source already.
+pub fn family(name: &[u8]) -> Option<String> {
+    explained_to(name, Extent::Family)
+}
+
+/// Explains a name, and prints this much of it.
+fn explained_to(name: &[u8], extent: Extent) -> Option<String> {
     let inner = without_module(name).filter(|inner| !inner.is_empty());
     let mangled = inner.unwrap_or(name);
     let text = match mangled.strip_prefix(b"_ZL") {
-        Some(rest) => demangle(&[b"_Z", rest].concat()),
-        None => demangle(mangled),
+        Some(rest) => print_to(&[b"_Z", rest].concat(), extent),
+        None => print_to(mangled, extent),
     };
     let text = text.filter(|text| text.len() <= MAX_EXPLANATION);
     text.or_else(|| std::str::from_utf8(inner?).ok().map(str::to_owned))

@@ -21,10 +21,21 @@ const MAX_LENGTH: usize = 1 << 16;
 /// Nodes nested deeper than this are given up; substitutions can nest deeper than the parser goes.
 const MAX_DEPTH: u32 = 256;
 
-/// Returns the whole name as text; None if it would be too long.
-pub(super) fn print(ast: &Ast<'_>, root: NodeId) -> Option<String> {
+/// How much of a name is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it, as nvlink does.
+    Whole,
+    /// What all instances of a template share: functions without their types, and `<...>` for
+    /// template arguments.
+    Family,
+}
+
+/// Returns the name as text; None if it would be too long.
+pub(super) fn print(ast: &Ast<'_>, root: NodeId, extent: Extent) -> Option<String> {
     let mut printer = Printer {
         ast,
+        extent,
         out: Vec::new(),
         depth: 0,
         gave_up: false,
@@ -35,6 +46,7 @@ pub(super) fn print(ast: &Ast<'_>, root: NodeId) -> Option<String> {
 
 struct Printer<'p, 'a> {
     ast: &'p Ast<'a>,
+    extent: Extent,
     out: Vec<u8>,
     depth: u32,
     gave_up: bool,
@@ -105,7 +117,10 @@ impl<'p> Printer<'p, '_> {
 
     fn template_arguments(&mut self, list: List) {
         self.text("<");
-        self.comma_separated(list, ", ");
+        match self.extent {
+            Extent::Whole => self.comma_separated(list, ", "),
+            Extent::Family => self.text("..."),
+        }
         self.text(">");
     }
 
@@ -378,6 +393,7 @@ impl<'p> Printer<'p, '_> {
                 self.number(number);
                 self.text(")");
             }
+            Node::Encoding { name, .. } if self.extent == Extent::Family => self.name(name),
             Node::Encoding { .. } => {
                 self.encoding(id);
                 self.encoding_suffix(id);

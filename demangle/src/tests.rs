@@ -150,3 +150,28 @@ fn names_of_internal_linkage_are_explained() {
     }
     assert_eq!(explained(b"_Z\xff\xfe"), None);
 }
+
+#[test]
+fn instances_of_a_template_are_a_family() {
+    let cases = [
+        ("_Z8clamp_toIfET_S0_S0_S0_", "clamp_to<...>"),
+        ("_Z8clamp_toIiET_S0_S0_S0_", "clamp_to<...>"),
+        ("_Z4blurPK5PixelPS_i", "blur"),
+        ("_ZN1a1bIiE1cIfEEvT_", "a::b<...>::c<...>"),
+        ("_ZN1a1bIiEC1Ei", "a::b<...>::b"),
+        ("_ZlsIiEvT_", "operator <<<...>"),
+        (
+            "_ZZ1fiENKUliE_clEi",
+            "f::[lambda(int) (instance 1)]::operator ()",
+        ),
+        ("_ZL1fv", "f"),
+    ];
+    for (name, expected) in cases {
+        assert_eq!(
+            super::family(name.as_bytes()).as_deref(),
+            Some(expected),
+            "{name}"
+        );
+    }
+    assert_eq!(super::family(b"main"), None);
+}

@@ -17,6 +17,8 @@ use cuweld::inspect::inspect_bytes;
 use cuweld::internals::parse::LowArgs;
 use cuweld::internals::parse::parse;
 use cuweld::run_pipeline;
+use cuweld::size;
+use cuweld::size::SizeReport;
 use cuweld_diagnostics::codes::internal;
 use cuweld_elf::Target;
 use cuweld_elf::mercury::capmerc::Capmerc;
@@ -73,8 +75,25 @@ fn discover(name: &str, data: &[u8]) {
 
 fn inspect(data: &[u8]) {
     let arena = InputArena::new();
-    let file = inspect_bytes(b"a", data, &arena);
-    Listing::new(&[file], &|_| true);
+    let files = [inspect_bytes(b"a", data, &arena)];
+    Listing::new(&files, &|_| true);
+    // Each byte of an image has one owner, however damaged it is.
+    for source in [
+        size::Source::Kernels,
+        size::Source::Sections,
+        size::Source::Templates,
+    ] {
+        let options = size::Options {
+            sources: &[source],
+            archs: &[],
+            maps: &[],
+            demangles: true,
+        };
+        let report = SizeReport::new(&files, &[], options).expect("no map is asked for");
+        let images = size::collect(&files[0]);
+        let sizes = images.iter().map(|image| image.size);
+        assert_eq!(report.total.size.file, sizes.sum::<u64>());
+    }
 }
 
 /// A device ELF through all passes, each of which is verified.

@@ -34,6 +34,7 @@ mod passes;
 mod pipeline_args;
 mod reduce;
 mod replay;
+mod size;
 mod toolkit;
 
 pub use native::run as native;

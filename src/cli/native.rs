@@ -43,6 +43,7 @@ use super::pipeline_args::print_pipeline;
 use super::pipeline_args::without_option;
 use super::reduce::ReduceArgs;
 use super::replay::ReplayArgs;
+use super::size::SizeArgs;
 use super::toolkit::ToolkitArgs;
 use crate::cli::Program;
 use crate::compile::search_dirs;
@@ -102,6 +103,9 @@ enum Command {
     Inspect(Box<InspectArgs>),
     /// Show the instructions of device code: control bits, registers, relocations.
     Disasm(DisasmArgs),
+    /// Say how large device code is, by section, symbol, kernel, template, object or architecture, and
+    /// by how much it grew since another file.
+    Size(SizeArgs),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
     #[command(disable_help_flag = true)]
     Nvlink {
@@ -222,6 +226,7 @@ pub fn run(
         Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Disasm(args) => super::disasm::run(&args, stdout, stderr),
+        Command::Size(args) => super::size::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
             let surroundings = Surroundings {

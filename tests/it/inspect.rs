@@ -1,4 +1,4 @@
-//! What `cuweld inspect` and `cuweld diff` write: every folder of `tests/inspect` is a command with the
+//! What `cuweld inspect`, `cuweld size` and `cuweld diff` write: every folder of `tests/inspect` is a command with the
 //! text expected of it. No other tool says the same, so `BLESS=1` writes the texts anew: read the change.
 
 use std::error::Error;

@@ -40,6 +40,7 @@ mod repro;
 mod same_output;
 mod section_numbers;
 mod self_check;
+mod size;
 mod streams;
 mod support;
 mod untrusted;

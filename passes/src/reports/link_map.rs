@@ -25,6 +25,7 @@ use cuweld_ir::OutputLayout;
 use cuweld_ir::Phase;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSymbol;
+use serde::Deserialize;
 use serde::Serialize;
 
 use self::contributions::Contributions;
@@ -34,7 +35,7 @@ use self::contributions::Contributions;
 /// It is printed as a table whose columns are in lld's order; addresses are offsets in bytes from
 /// the beginning of the section, since sections of device code have no addresses before they are
 /// loaded.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LinkMap {
     /// Sections of the output in order of their numbers, the null section first.
@@ -44,7 +45,7 @@ pub struct LinkMap {
 }
 
 /// A section of the output.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MapSection {
     /// Its index in the section header table.
@@ -69,7 +70,7 @@ pub struct MapSection {
 }
 
 /// A part of an output section that has one origin.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MapPiece {
     /// Offset in bytes in the output section.
@@ -85,7 +86,7 @@ pub struct MapPiece {
 }
 
 /// A place in an input.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MapInput {
     /// The name of the input as it was given.
@@ -100,7 +101,7 @@ pub struct MapInput {
 }
 
 /// A symbol of the output.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MapSymbol {
     /// Its name.
@@ -119,7 +120,7 @@ pub struct MapSymbol {
 }
 
 /// The type of a symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SymbolKind {
@@ -138,7 +139,7 @@ pub enum SymbolKind {
 }
 
 /// The binding of a symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SymbolBinding {
@@ -153,7 +154,7 @@ pub enum SymbolBinding {
 }
 
 /// A section of a linked object of which the output holds nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DroppedSection {
     /// The section.
@@ -165,7 +166,7 @@ pub struct DroppedSection {
 }
 
 /// Why a section was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DropReason {
