@@ -45,6 +45,9 @@ pub struct Controls {
     pub map: bool,
     /// List the sections that nothing uses: [`LinkOutcome::unused`](crate::LinkOutcome::unused).
     pub print_gc_sections: bool,
+    /// Collect what a report of the link shows: [`LinkOutcome::report`](crate::LinkOutcome::report).
+    /// It has times if [`Watching::time_passes`] is set.
+    pub report: bool,
     /// File for a reproducer; after an internal error there is one in any case.
     pub repro: Option<String>,
 }
@@ -52,7 +55,10 @@ pub struct Controls {
 impl Controls {
     /// Returns `true` if anything looks at the module between passes.
     pub(crate) fn observe(&self) -> bool {
-        self.watching.is_any() || self.dumping.is_any() || !self.explaining.is_empty()
+        self.report
+            || self.watching.is_any()
+            || self.dumping.is_any()
+            || !self.explaining.is_empty()
     }
 
     /// Resolves the pipeline that was asked for, for a module that has the phase `start`.

@@ -54,6 +54,8 @@ use crate::output::write_blocks;
 use crate::registration::Registration;
 use crate::registration::registration;
 use crate::registration::registration_of_program;
+use crate::report::LinkData;
+use crate::report::PassRecorder;
 use crate::run::run_until;
 use crate::run::step_before_emit;
 use cuweld_passes::threads::Threads;
@@ -87,6 +89,9 @@ pub struct LinkOutcome<'data> {
     /// The sections that were left out because nothing uses them, if asked for; `None` under the same
     /// conditions as [`Self::map`], and if the link was stopped before this was decided.
     pub unused: Option<Vec<DroppedSection>>,
+    /// What a report shows beside [`Self::output`], if asked for; `None` under the same conditions as
+    /// [`Self::map`].
+    pub report: Option<LinkData>,
 }
 
 /// The output file of a link.
@@ -178,6 +183,7 @@ pub fn link<'data>(
         compile_times: Vec::new(),
         map: None,
         unused: None,
+        report: None,
     });
     let facts = Facts::new(request.discover.target, &request.options);
     // A pipeline that cannot run is refused before any input is read.
@@ -241,7 +247,18 @@ pub fn link<'data>(
         step_before_emit(request.controls, &manager).filter(|_| request.as_text.is_none()),
     );
     let start = (findings, last);
-    let is_linked = run_until(controls, &manager, &mut module, arena, start, reporter)?;
+    let mut recorder = controls
+        .report
+        .then(|| PassRecorder::new(controls.watching.time_passes));
+    let is_linked = run_until(
+        controls,
+        &manager,
+        &mut module,
+        arena,
+        start,
+        recorder.as_mut(),
+        reporter,
+    )?;
     if !is_linked || reporter.is_fatal() {
         return nothing;
     }
@@ -255,10 +272,12 @@ pub fn link<'data>(
     let keeps_runtime = module
         .included_objects()
         .any(|(_, object)| object.system_library);
-    let mut map = match request.controls.map && !reporter.failed() {
+    let map_of = |is_wanted: bool| match is_wanted && !reporter.failed() {
         true => LinkMap::new(&module, file_name::text),
         false => None,
     };
+    let mut map = map_of(controls.map);
+    let report = recorder.map(|recorder| LinkData::new(recorder, &manager, map_of(true)));
     let unused = match request.controls.print_gc_sections {
         true => unused_sections(&module, file_name::text),
         false => None,
@@ -284,6 +303,7 @@ pub fn link<'data>(
         registration,
         leaves_registration: has_runtime && !keeps_runtime,
         compile_times: times,
+        report: report.filter(|_| output.is_some() && !reporter.failed()),
         map: map.take_if(|_| output.is_some() && !reporter.failed()),
         unused: unused.filter(|_| !reporter.failed()),
         output: output.filter(|_| !reporter.failed()),
@@ -510,6 +530,7 @@ fn program(
         compile_times,
         map: None,
         unused: None,
+        report: None,
     }
 }
 

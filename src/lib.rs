@@ -5,7 +5,8 @@
 //!   [`Reporter`](diagnostics::Reporter).
 //! - [`cli::main`] is a program of its own with every command of `cuweld` and passes that [`extend::Register`] adds;
 //!   [`cuweld_passes`] says what a pass is, and [`cuweld_ir`] is what it works on.
-//! - [`inspect`] shows what is in a file, [`size`] how large what of it is, and [`diff`] how two cubins differ.
+//! - [`inspect`] shows what is in a file, [`size`] how large what of it is, [`diff`] how two cubins differ, and
+//!   [`report`] all of it as a page.
 //!
 //! Two objects are linked in memory:
 //!
@@ -49,6 +50,7 @@ mod pipeline_files;
 mod reduce;
 mod registration;
 mod replay_root;
+pub mod report;
 mod repro;
 mod run;
 pub mod size;

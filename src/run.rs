@@ -24,6 +24,7 @@ use self::instruments::Instruments;
 use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::dump::DumpTo;
+use crate::report::PassRecorder;
 
 /// Runs a pipeline with the instruments that were asked for; what there is to say goes to the
 /// reporter, with the `findings` about the inputs that were made before.
@@ -36,7 +37,7 @@ pub fn run_pipeline<'data>(
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
     let start = (findings, None);
-    run_until(controls, manager, module, arena, start, reporter).map(drop)
+    run_until(controls, manager, module, arena, start, None, reporter).map(drop)
 }
 
 /// Returns the step before the last one, if the last one only writes the planned file and nobody
@@ -50,13 +51,15 @@ pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<us
     (writes_plan && runs_through).then(|| steps.len().saturating_sub(1))
 }
 
-/// Runs a pipeline as [`run_pipeline`] does, up to a step. Returns `false` if the inputs cannot be linked.
+/// Runs a pipeline as [`run_pipeline`] does, up to a step, and records it for a report if
+/// there is to be one. Returns `false` if the inputs cannot be linked.
 pub fn run_until<'data>(
     controls: &Controls,
     manager: &PassManager,
     module: &mut Module<'data>,
     arena: &'data Arena,
     (mut diagnostics, last): (Diagnostics, Option<usize>),
+    recorder: Option<&mut PassRecorder>,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<bool> {
     let run = controls.selection.run_options(last);
@@ -65,7 +68,9 @@ pub fn run_until<'data>(
     let result = {
         let mut dump = controls.dumping.instrument(&mut sink);
         let dump = dump.as_mut().map(|it| it as &mut dyn Instrument);
-        let mut instruments: Vec<_> = dump.into_iter().chain(instruments.list()).collect();
+        let recorder = recorder.map(|it| it as &mut dyn Instrument);
+        let listed = dump.into_iter().chain(recorder).chain(instruments.list());
+        let mut instruments: Vec<_> = listed.collect();
         // Inputs that could not be read are no part of the module: it is not what a link works on.
         if diagnostics.has_errors() {
             instruments.clear();

@@ -34,6 +34,7 @@ mod passes;
 mod pipeline_args;
 mod reduce;
 mod replay;
+pub(crate) mod report;
 mod size;
 mod toolkit;
 

@@ -35,6 +35,7 @@ use super::module_args::is_text_path;
 use super::nvlink::environment::Surroundings;
 use super::opt::OptArgs;
 use super::output_file::unwritten;
+use super::output_file::write_or_print;
 use super::passes::PassesArgs;
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::PipelineArgs;
@@ -43,6 +44,8 @@ use super::pipeline_args::print_pipeline;
 use super::pipeline_args::without_option;
 use super::reduce::ReduceArgs;
 use super::replay::ReplayArgs;
+use super::report::ReportArgs;
+use super::report::report_of_link;
 use super::size::SizeArgs;
 use super::toolkit::ToolkitArgs;
 use crate::cli::Program;
@@ -106,6 +109,8 @@ enum Command {
     /// Say how large device code is, by section, symbol, kernel, template, object or architecture, and
     /// by how much it grew since another file.
     Size(SizeArgs),
+    /// Write an HTML file that shows what is in cubins, objects and archives: sizes, calls, memory.
+    Report(ReportArgs),
     /// The nvlink-compatible command line; see `cuweld nvlink --help`.
     #[command(disable_help_flag = true)]
     Nvlink {
@@ -149,6 +154,11 @@ struct LinkArgs {
     /// its name ends in `.json`, otherwise text; `-` is the standard output.
     #[arg(long, value_name = "FILE", value_parser = file_name::parse)]
     map: Option<PathBuf>,
+    /// Write a report of the link to this HTML file, which needs nothing else: what is how large and
+    /// why it is there, calls, memory, what was left out, and what each pass changed; with
+    /// --time-passes also times. `-` is the standard output.
+    #[arg(long, value_name = "FILE.html", value_parser = file_name::parse)]
+    report: Option<PathBuf>,
     /// List the sections that are left out because nothing uses them, one a line.
     #[arg(long)]
     print_gc_sections: bool,
@@ -226,6 +236,7 @@ pub fn run(
         Command::Diff(args) => super::diff::run(&args, stdout, stderr),
         Command::Inspect(args) => super::inspect::run(&args, stdout, stderr),
         Command::Disasm(args) => super::disasm::run(&args, stdout, stderr),
+        Command::Report(args) => super::report::run(&args, stdout, stderr),
         Command::Size(args) => super::size::run(&args, stdout, stderr),
         Command::Nvlink { arguments } => {
             let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
@@ -266,7 +277,9 @@ fn run_link(
     let mut controls = args.pipeline.controls(program.register);
     controls.map = args.map.is_some();
     controls.print_gc_sections = args.print_gc_sections;
+    controls.report = args.report.is_some();
     let words = without_option(words, "--repro");
+    let words = without_option(&words, "--report");
     let mut recorder = Recorder::new(without_option(&words, "--map"));
     let finalizer = args.finalizer.options();
     let wants_sass = finalizer.out_sass || finalizer.binary_kind == Some(BinaryKind::Sass);
@@ -281,19 +294,15 @@ fn run_link(
     recorder.nvlink_arguments(args.input.nvlink_words(&args.inputs, args.arch, &path));
     let name = output.file_name();
     let name = name.map_or(Vec::new(), |name| name.as_bytes().to_vec());
+    let takes_sass = wants_sass && args.arch.is_mercury();
     let request = finalizer
         .check(args.arch)
         .map_err(|error| Diagnostic::fatal(error.diagnostic_code(), error.to_string()));
-    let request =
-        request.and_then(
-            |()| match controls.map && wants_sass && args.arch.is_mercury() {
-                true => Err(Diagnostic::fatal(
-                    usage::COMMAND_LINE,
-                    "--map shows a file with Mercury, not the SASS that is taken out of it",
-                )),
-                false => Ok(()),
-            },
-        );
+    let request = request.and_then(|()| match (controls.map, controls.report) {
+        (true, _) if takes_sass => Err(shows_mercury("--map")),
+        (_, true) if takes_sass => Err(shows_mercury("--report")),
+        _ => Ok(()),
+    });
     let request = request.and_then(|()| {
         args.input
             .request(&args.inputs, args.arch, name.clone(), &controls)
@@ -342,6 +351,12 @@ fn run_link(
         file => file,
     };
     let is_linked = file.is_some();
+    let report = match (&args.report, &file) {
+        (Some(path), Some(file)) if !reporter.failed() => {
+            Some((path, report_of_link(outcome.report, file, &output)))
+        }
+        _ => None,
+    };
     if let Some(file) = file
         && let Err(error) = file.write(&output, &input_arena, &request.threads)
     {
@@ -353,8 +368,23 @@ fn run_link(
     {
         write_map(outcome.map.as_ref(), path, stdout, &mut reporter)?;
     }
+    if let Some((path, report)) = report
+        && !reporter.failed()
+    {
+        let written = report.and_then(|page| write_or_print(path, page.as_bytes(), stdout));
+        if let Err(finding) = written {
+            reporter.report(&finding)?;
+        }
+    }
     finish(|| recorder, &controls, &input_arena, &mut reporter)?;
     Ok(reporter.exit_code())
+}
+
+/// Says that an option is about a file that is not the output.
+fn shows_mercury(option: &str) -> Diagnostic {
+    let message =
+        format!("{option} shows a file with Mercury, not the SASS that is taken out of it");
+    Diagnostic::fatal(usage::COMMAND_LINE, message)
 }
 
 /// Writes the map that was asked for, or reports why it is not written.

@@ -313,6 +313,7 @@ impl PipelineArgs {
             },
             map: false,
             print_gc_sections: false,
+            report: false,
             repro: self.repro.clone(),
         }
     }

@@ -70,18 +70,13 @@ pub fn run(args: &SizeArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i
         .iter()
         .map(|it| inspect_file(it, &arena))
         .collect();
-    let mut maps = Vec::new();
-    for path in &args.map {
-        let read = std::fs::read(path).map_err(|error| error.to_string());
-        let map = read.and_then(|bytes| ObjectMap::parse(&bytes).map_err(|it| it.to_string()));
-        match map {
-            Ok(map) => maps.push(map),
-            Err(error) => {
-                writeln!(stderr, "error: '{}': {error}", file_name::of_path(path))?;
-                return Ok(2);
-            }
+    let maps = match read_maps(&args.map) {
+        Ok(maps) => maps,
+        Err(error) => {
+            writeln!(stderr, "error: {error}")?;
+            return Ok(2);
         }
-    }
+    };
     let options = Options {
         sources: &args.sources,
         archs: &args.arch,
@@ -115,4 +110,14 @@ pub fn run(args: &SizeArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i
         code = 1;
     }
     Ok(code)
+}
+
+/// Reads link maps in JSON; an error names the file.
+pub fn read_maps(paths: &[PathBuf]) -> Result<Vec<ObjectMap>, String> {
+    let maps = paths.iter().map(|path| {
+        let read = std::fs::read(path).map_err(|error| error.to_string());
+        let map = read.and_then(|bytes| ObjectMap::parse(&bytes).map_err(|it| it.to_string()));
+        map.map_err(|error| format!("'{}': {error}", file_name::of_path(path)))
+    });
+    maps.collect()
 }

@@ -208,6 +208,7 @@ impl Replay {
         let ours = [
             "CUWELD_REPRO",
             "CUWELD_MAP",
+            "CUWELD_REPORT",
             replay_root::VARIABLE,
             replay_root::TRUSTED,
         ];

@@ -36,6 +36,7 @@ mod pass_orders;
 mod programs;
 mod recipes;
 mod registration;
+mod report;
 mod repro;
 mod same_output;
 mod section_numbers;

@@ -52,6 +52,8 @@ pub struct NvlinkArgs {
     pub limits: Limits,
     /// `--cuweld-map`.
     pub map: Option<String>,
+    /// `--cuweld-report`.
+    pub report: Option<String>,
     /// `--cuweld-print-search-dirs`.
     pub prints_search_dirs: bool,
     /// `--cuweld-wait`.
@@ -109,6 +111,7 @@ impl NvlinkArgs {
                 .map(|count| usize::try_from(count).unwrap_or(0)),
             limits,
             map: text(low, Id::CuweldMap),
+            report: text(low, Id::CuweldReport),
             prints_search_dirs: low.given(Id::CuweldPrintSearchDirs),
             waits: low.given(Id::CuweldWait),
             compile: compile_options(low, toolkit),
@@ -261,6 +264,7 @@ fn controls(low: &LowArgs) -> Controls {
             ..Dumping::default()
         },
         map: low.text(Id::CuweldMap).is_some(),
+        report: low.text(Id::CuweldReport).is_some(),
         print_gc_sections: low.given(Id::CuweldPrintGcSections),
         repro: text(low, Id::CuweldRepro),
         extensions: Extensions {

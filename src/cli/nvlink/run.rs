@@ -30,7 +30,9 @@ use super::time_table::TimeTable;
 use super::version::version_text;
 use crate::cli::Program;
 use crate::cli::finalizer_args::traces_compatibility;
+use crate::cli::output_file::write_or_print;
 use crate::cli::pipeline_args::without_option;
+use crate::cli::report::report_of_link;
 use crate::compile::search_dirs;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
@@ -121,6 +123,7 @@ fn recorder(arguments: &[&[u8]], toolkit: Option<&Toolkit>, options_files: &[Str
     let words = arguments.iter().map(|word| file_name::text(word));
     let words = without_option(&words.collect::<Vec<_>>(), "--cuweld-repro");
     let words = without_option(&words, "--cuweld-map");
+    let words = without_option(&words, "--cuweld-report");
     let is_own = |word: &String| word.trim_start_matches('-').starts_with("cuweld-");
     let nvlinks = words.iter().filter(|word| !is_own(word)).cloned().collect();
     let mut all = vec!["nvlink".to_owned()];
@@ -215,6 +218,14 @@ fn run_link(
                         reporter.report(&finding.note(error.to_string()))?;
                     }
                 }
+            }
+        }
+        if let Some(path) = args.report.as_ref().filter(|_| !reporter.failed()) {
+            let page = report_of_link(outcome.report, &file, &file_name::path(&args.output));
+            let path = file_name::path(path);
+            let written = page.and_then(|page| write_or_print(&path, page.as_bytes(), stdout));
+            if let Err(finding) = written {
+                reporter.report(&finding)?;
             }
         }
         // The process ends: what the link leaves in memory goes with it.

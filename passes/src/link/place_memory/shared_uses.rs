@@ -13,7 +13,7 @@ use crate::analyses::LiveFunctions;
 use crate::analyses::reachers;
 
 /// Which kernels use which shared variables, through the functions that they reach.
-pub(super) struct Uses {
+pub(crate) struct Uses {
     /// Whether there are shared variables at all.
     pub(super) any: bool,
     /// Kernel ordinals by resolved symbol, sorted.
@@ -41,7 +41,7 @@ impl Uses {
         }
     }
 
-    pub(super) fn new(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions) -> Self {
+    pub(crate) fn new(module: &Module<'_>, graph: &CallGraph, live: &LiveFunctions) -> Self {
         // Pairs of the function that refers to a shared variable, and the variable.
         let mut pairs: Vec<(LinkSymbolId, LinkSymbolId)> = Vec::new();
         let mut referenced = vec![false; module.link_symbols.len()];
@@ -103,7 +103,8 @@ impl Uses {
     }
 
     /// Returns the kernels that use a variable, by ordinal.
-    pub(super) fn of(&self, link: LinkSymbolId) -> &[u32] {
+    /// The number is a kernel's place in [`LiveFunctions::kernels`].
+    pub(crate) fn of(&self, link: LinkSymbolId) -> &[u32] {
         &self.kernels[link.index()]
     }
 }

@@ -100,6 +100,7 @@ pub enum OptionId {
     CuweldJobs,
     CuweldLimit,
     CuweldMap,
+    CuweldReport,
     CuweldPrintGcSections,
     CuweldMessageFormat,
     CuweldPrintSearchDirs,

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 27] = [
+pub(super) const OPTIONS: [OptionSpec; 28] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -192,6 +192,14 @@ pub(super) const OPTIONS: [OptionSpec; 27] = [
     .names("cuweld-map", "")
     .metavar("FILE")
     .environment("CUWELD_MAP"),
+    own(
+        OptionId::CuweldReport,
+        ValueKind::Text,
+        "Write a report of the link, an HTML file that needs nothing else; with --cuweld-time-passes it has times.",
+    )
+    .names("cuweld-report", "")
+    .metavar("FILE.html")
+    .environment("CUWELD_REPORT"),
     own(
         OptionId::CuweldPrintGcSections,
         ValueKind::Flag,

@@ -1,0 +1,588 @@
+//! The report is one page that holds all of its data and loads nothing; what it shows is what the file has.
+//!
+//! A browser opens it if there is one: `CUWELD_BROWSER`, or Chromium on the path.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::harness::command::{cuweld, program, said};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rdc");
+
+/// Links the example into a folder with these words; returns the folder.
+fn link(words: &str, variable: Option<&str>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.o", "b.o"] {
+        fs::copy(Path::new(EXAMPLE).join(name), folder.path().join(name)).unwrap();
+    }
+    let mut command = Command::new(program());
+    command.args(words.split(' ')).current_dir(folder.path());
+    if let Some(file) = variable {
+        command.env("CUWELD_REPORT", file);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    folder
+}
+
+const NATIVE: &str = "link --arch sm_90 a.o b.o -o out.cubin --report out.html";
+
+fn page(folder: &tempfile::TempDir) -> String {
+    fs::read_to_string(folder.path().join("out.html")).unwrap()
+}
+
+/// The data of a page, after checks that the page is whole and needs nothing else.
+fn data(page: &str) -> Value {
+    let (before, rest) = page
+        .split_once("<script type=\"application/json\" id=\"data\">")
+        .unwrap();
+    let (data, after) = rest.split_once("</script>").unwrap();
+    let shell = format!("{before}{after}");
+    for outside in [
+        "http:", "https:", " src=", "<link", "<img", "@import", "url(", "import(", "fetch(",
+    ] {
+        assert!(!shell.contains(outside), "{outside}");
+    }
+    assert!(!shell.contains("{{"), "a part of the page was not put in");
+    assert!(before.contains("default-src 'none'"));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(
+        (&data["schema"], &data["schema_version"]),
+        (&"cuweld-report".into(), &1.into())
+    );
+    data
+}
+
+fn numbers(list: &Value) -> Vec<u64> {
+    let list = list.as_array().unwrap().iter();
+    list.map(|number| number.as_u64().unwrap_or(0)).collect()
+}
+
+/// The row of a function by its name in the file.
+fn function(image: &Value, name: &str) -> usize {
+    let names = image["functions"]["name"].as_array().unwrap();
+    names.iter().position(|known| known == name).unwrap()
+}
+
+/// Checks what holds for every image.
+fn is_sound(image: &Value) {
+    let leaves = &image["leaves"];
+    let sizes = ["file", "memory"].map(|column| numbers(&leaves[column]).iter().sum::<u64>());
+    assert_eq!(Some(sizes[0]), image["size"].as_u64(), "{}", image["name"]);
+    assert_eq!(
+        Some(sizes[1]),
+        image["memory"].as_u64(),
+        "{}",
+        image["name"]
+    );
+    let rows = image["leaves"]["kind"].as_array().unwrap().len();
+    for column in ["symbol", "file", "memory"] {
+        assert_eq!(leaves[column].as_array().unwrap().len(), rows);
+    }
+    let labels = image["labels"].as_array().unwrap().len() as u64;
+    let all = numbers(&leaves["kind"])
+        .into_iter()
+        .chain(numbers(&leaves["object"]));
+    assert!(
+        all.chain(numbers(&image["symbols"]["template"]))
+            .all(|label| label < labels)
+    );
+    let symbols = image["symbols"]["name"].as_array().unwrap().len() as u64;
+    assert!(numbers(&leaves["symbol"]).iter().all(|row| *row < symbols));
+    let functions = image["functions"]["name"].as_array().unwrap().len();
+    for (_, column) in image["functions"].as_object().unwrap() {
+        assert_eq!(column.as_array().unwrap().len(), functions);
+    }
+    let nodes = functions + image["prototypes"].as_array().unwrap().len();
+    let callees = image["callees"].as_array().unwrap();
+    assert_eq!(callees.len(), nodes);
+    assert!(
+        callees
+            .iter()
+            .all(|list| numbers(list).iter().all(|node| (*node as usize) < nodes))
+    );
+}
+
+#[test]
+fn a_report_of_a_link_says_what_the_link_did() {
+    let folder = link(NATIVE, None);
+    let page = page(&folder);
+    let data = data(&page);
+    let image = &data["images"][0];
+    is_sound(image);
+    assert_eq!(
+        (&data["title"], &image["linked"]),
+        (&"out.cubin".into(), &true.into())
+    );
+    let size = fs::metadata(folder.path().join("out.cubin")).unwrap().len();
+    assert_eq!(image["size"].as_u64(), Some(size));
+    // Calls and needs.
+    let blur = function(image, "_Z4blurPK5PixelPS_i");
+    let filter = function(image, "_Z12apply_filterPK5Pixelii");
+    let clamp = function(image, "_Z8clamp_toIiET_S0_S0_S0_");
+    assert_eq!(numbers(&image["callees"][blur]), [filter as u64]);
+    assert_eq!(numbers(&image["callees"][filter]), [clamp as u64]);
+    let functions = &image["functions"];
+    assert_eq!(functions["registers"][blur], 28);
+    assert_eq!(
+        (&functions["stack"][blur], &functions["frame"][filter]),
+        (&48.into(), &48.into())
+    );
+    let object = functions["object"][filter].as_u64().unwrap() as usize;
+    assert_eq!(image["labels"][object], "b.o");
+    // Shared memory and constants.
+    let find = function(image, "_Z14find_brightestPK5Pixeli");
+    let shared = image["shared"].as_array().unwrap();
+    let block = shared
+        .iter()
+        .find(|block| block["function"] == find)
+        .unwrap();
+    let expected = serde_json::json!([
+        ["[reserved]", 0, 1024],
+        ["find_brightest(const Pixel *, int)::best", 1024, 1024],
+    ]);
+    assert_eq!(
+        (&block["size"], &block["variables"]),
+        (&2048.into(), &expected)
+    );
+    let banks = image["constants"].as_array().unwrap();
+    let bank = banks.iter().find(|bank| bank["function"] == find).unwrap();
+    let expected = serde_json::json!([["[driver]", 0, 528], ["0", 528, 8], ["1", 536, 4]]);
+    assert_eq!(bank["entries"], expected);
+    assert!(banks.iter().any(
+        |bank| bank["section"] == ".nv.constant3" && bank["entries"][0][0] == "filter_weights"
+    ));
+    // The link.
+    let link = &data["link"];
+    assert_eq!(
+        (&link["pipeline"], &link["known_by"]),
+        (&"executable".into(), &"host".into())
+    );
+    let totals = serde_json::json!([["unreachable", 1, 256], ["discarded", 1, 256]]);
+    assert_eq!(link["dropped"]["totals"], totals);
+    let section = link["dropped"]["section"].as_array().unwrap();
+    assert!(
+        section.contains(&".text.invert(Pixel)".into()),
+        "{section:?}"
+    );
+    let passes = link["passes"].as_array().unwrap();
+    let pass = passes
+        .iter()
+        .find(|pass| pass["name"] == "callgraph-dce")
+        .unwrap();
+    assert!(pass["diff"]["text"].as_str().unwrap().contains("\n+"));
+    assert!(pass["diff"]["added"].as_u64().unwrap() > 5);
+    assert!(!pass["summary"].as_str().unwrap().is_empty());
+    assert!(pass.get("ms").is_none());
+    assert_eq!(passes.last().unwrap()["name"], "emit");
+    // The file is that of a link without a report, and so is the report of the same link.
+    let other = link_without();
+    assert!(fs::read(folder.path().join("out.cubin")).unwrap() == other);
+    assert!(page == self::page(&self::link(NATIVE, None)));
+}
+
+fn link_without() -> Vec<u8> {
+    let folder = link("link --arch sm_90 a.o b.o -o out.cubin", None);
+    fs::read(folder.path().join("out.cubin")).unwrap()
+}
+
+#[test]
+fn times_are_there_if_asked_for() {
+    let folder = link(&format!("{NATIVE} --time-passes"), None);
+    let data = data(&page(&folder));
+    let passes = data["link"]["passes"].as_array().unwrap();
+    assert!(
+        passes
+            .iter()
+            .all(|pass| pass["ms"].as_f64().is_some_and(|ms| ms >= 0.0))
+    );
+}
+
+#[test]
+fn the_nvlink_command_line_writes_it_too() {
+    let expected = data(&page(&link(NATIVE, None)));
+    let words = "nvlink -arch=sm_90 a.o b.o -o out.cubin";
+    let option = link(&format!("{words} --cuweld-report=out.html"), None);
+    let variable = link(words, Some("out.html"));
+    for folder in [option, variable] {
+        let data = data(&page(&folder));
+        // The files record other options.
+        assert_eq!(
+            data["images"][0]["functions"],
+            expected["images"][0]["functions"]
+        );
+        assert_eq!(data["link"]["dropped"], expected["link"]["dropped"]);
+    }
+}
+
+fn report(files: &[&str], more: &[&str]) -> Output {
+    let words = [&["report", "-o", "-"], files, more].concat();
+    cuweld(Path::new(ROOT), &words)
+}
+
+#[test]
+fn reports_of_files_need_no_link() {
+    let files = [
+        "tests/links/inputs/archive/sm_90/libk.a",
+        "examples/rdc/a.o",
+        "tests/links/mercury/mercury-targets/expected/sm_100a.cubin",
+    ];
+    let output = report(&files, &[]);
+    assert!(output.status.success(), "{}", said(&output));
+    let data = data(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(data["link"], Value::Null);
+    let images = data["images"].as_array().unwrap();
+    images.iter().for_each(is_sound);
+    let archs: Vec<_> = images
+        .iter()
+        .map(|image| image["arch"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "sm_90",
+        "sm_90 PTX",
+        "sm_90",
+        "sm_90 PTX",
+        "sm_90",
+        "sm_90 PTX",
+        "sm_100a",
+    ];
+    assert_eq!(archs, expected);
+    assert_eq!(
+        images[0]["name"],
+        "tests/links/inputs/archive/sm_90/libk.a:b.o"
+    );
+    // A map says which objects a linked file is made of.
+    let folder = link(
+        "link --arch sm_90 a.o b.o -o out.cubin --map out.json",
+        None,
+    );
+    let [file, map] = ["out.cubin", "out.json"].map(|name| folder.path().join(name));
+    let [file, map] = [&file, &map].map(|path| path.to_str().unwrap());
+    let output = report(&[file], &["--map", map]);
+    let data = self::data(&String::from_utf8(output.stdout).unwrap());
+    let labels = data["images"][0]["labels"].as_array().unwrap();
+    assert!(labels.contains(&"b.o".into()) && labels.contains(&"[linker]".into()));
+    // A file that is none is said, and the page is there.
+    let output = report(&["Cargo.toml"], &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        self::data(&String::from_utf8(output.stdout).unwrap())["images"],
+        serde_json::json!([])
+    );
+}
+
+/// Texts of inputs are data: none ends the script that holds them, and none is markup.
+#[test]
+fn names_are_no_markup() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "<!--<script>&amp;.o";
+    fs::copy(Path::new(EXAMPLE).join("a.o"), folder.path().join(name)).unwrap();
+    let output = cuweld(folder.path(), &["report", name, "-o", "-"]);
+    let page = String::from_utf8(output.stdout).unwrap();
+    let data = data(&page);
+    assert_eq!(
+        (&data["title"], &data["images"][0]["name"]),
+        (&name.into(), &name.into())
+    );
+    assert_eq!(page.matches("<script").count(), 2);
+    assert!(!page.contains("<!--"));
+    assert!(page.contains("<title>&lt;!--&lt;script&gt;&amp;amp;.o</title>"));
+}
+
+#[test]
+fn identical_functions_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let object = Path::new(ROOT).join("tests/opt_in/a.cubin");
+    let object = object.to_str().unwrap();
+    let words = ["report", object, "-o", "-"];
+    let output = cuweld(folder.path(), &words);
+    let data = data(&String::from_utf8(output.stdout).unwrap());
+    let image = &data["images"][0];
+    let bytes = fs::read(object).unwrap();
+    let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*bytes).unwrap();
+    let code = |row: &Value| {
+        use object::{Object as _, ObjectSection as _};
+        let name = &image["functions"]["name"][row.as_u64().unwrap() as usize];
+        let section = format!(".text.{}", name.as_str().unwrap());
+        file.section_by_name(&section).unwrap().data().unwrap()
+    };
+    let duplicates = image["duplicates"].as_array().unwrap();
+    assert!(!duplicates.is_empty());
+    for group in duplicates {
+        let functions = group["functions"].as_array().unwrap();
+        assert!(functions.len() > 1);
+        assert!(functions.iter().all(|row| code(row) == code(&functions[0])));
+        assert_eq!(
+            group["size"].as_u64(),
+            Some(code(&functions[0]).len() as u64)
+        );
+    }
+}
+
+/// Variables lie within the blocks of the kernels that use them, and never over one another.
+#[test]
+fn shared_memory_is_that_of_the_file() {
+    let cases = fs::read_dir(Path::new(ROOT).join("tests/links/shared-memory")).unwrap();
+    let (mut blocks, mut variables) = (0, 0);
+    for case in cases {
+        let folder = case.unwrap().path().join("sm_90");
+        let Ok(entries) = fs::read_dir(&folder) else {
+            continue;
+        };
+        let inputs = entries.map(|entry| entry.unwrap().path());
+        let inputs = inputs.filter(|path| path.extension().is_some_and(|ending| ending == "cubin"));
+        let mut inputs: Vec<PathBuf> = inputs.collect();
+        inputs.sort();
+        let out = tempfile::tempdir().unwrap();
+        let output = Command::new(program())
+            .args([
+                "link",
+                "--arch",
+                "sm_90",
+                "-o",
+                "out.cubin",
+                "--report",
+                "out.html",
+            ])
+            .args(&inputs)
+            .current_dir(out.path())
+            .output()
+            .unwrap();
+        if !output.status.success() {
+            continue;
+        }
+        let data = data(&page(&out));
+        let image = &data["images"][0];
+        is_sound(image);
+        for block in image["shared"].as_array().unwrap() {
+            blocks += 1;
+            let row = block["function"].as_u64().unwrap() as usize;
+            let size = block["size"].as_u64().unwrap();
+            assert_eq!(
+                image["functions"]["shared"][row],
+                size,
+                "{}",
+                folder.display()
+            );
+            let mut end = 0;
+            for variable in block["variables"].as_array().unwrap() {
+                variables += 1;
+                let (at, length) = (variable[1].as_u64().unwrap(), variable[2].as_u64().unwrap());
+                assert!(end <= at, "{} {block}", folder.display());
+                end = at + length;
+            }
+            assert!(end <= size, "{} {block}", folder.display());
+        }
+    }
+    assert!(blocks > 30 && variables > 60, "{blocks} {variables}");
+}
+
+/// The browser to test with, if there is one.
+fn browser() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("CUWELD_BROWSER") {
+        return Some(named.into());
+    }
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let mut all =
+        std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
+    all.find(|file| file.is_file())
+}
+
+/// What a page has to say of itself after these steps, each of which returns a text or number.
+fn opened(browser: &Path, page: &str, steps: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let watch = "<body><script>window.faults = [];
+addEventListener('error', (event) => faults.push(event.message));
+addEventListener('securitypolicyviolation', (event) => faults.push(event.violatedDirective));</script>";
+    let run = format!(
+        "<script>(async () => {{
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const go = async (hash) => {{ location.hash = hash; await wait(100); return document.getElementById('view').textContent; }};
+const press = async (text) => {{ [...document.querySelectorAll('button.link')].find((it) => it.textContent === text).click(); await wait(100); }};
+const result = {{}};
+try {{ {steps} }} catch (error) {{ faults.push(String(error)); }}
+result.faults = faults;
+document.body.dataset.result = JSON.stringify(result);
+}})()</script></body>"
+    );
+    let page = page.replacen("<body>", watch, 1);
+    let (before, after) = page.rsplit_once("</body>").unwrap();
+    let file = folder.path().join("page.html");
+    fs::write(&file, format!("{before}{run}{after}")).unwrap();
+    let output = Command::new("timeout")
+        .arg("120")
+        .arg(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+        ])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.path().join("profile").display()
+        ))
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+    let result = dom
+        .split_once("data-result=\"")
+        .map(|(_, rest)| rest.split('"').next().unwrap());
+    let result = result.unwrap_or_else(|| panic!("the page did not run: {}", said(&output)));
+    let result = result
+        .replace("&quot;", "\"")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">");
+    serde_json::from_str(&result.replace("&amp;", "&")).unwrap()
+}
+
+#[test]
+fn a_browser_opens_it() {
+    let Some(browser) = browser() else {
+        let _ = writeln!(
+            std::io::stderr(),
+            "report: no browser; CUWELD_BROWSER names one"
+        );
+        return;
+    };
+    let page = page(&link(&format!("{NATIVE} --time-passes"), None));
+    let steps = "
+result.summary = await go('summary');
+result.ready = Number(document.body.dataset.ready);
+result.treemap = await go('treemap');
+const canvas = document.querySelector('canvas');
+const colors = () => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size;
+result.colors = colors();
+const frame = canvas.getBoundingClientRect();
+canvas.dispatchEvent(new MouseEvent('click', { clientX: frame.left + 20, clientY: frame.top + 5 }));
+await wait(100);
+result.zoomed = document.getElementById('view').textContent;
+await go('functions');
+await press('apply_filter(const Pixel *, int, int)');
+result.detail = document.querySelector('.detail').textContent;
+await press('T1 clamp_to<int>(T1, T1, T1)');
+result.clamp = document.querySelector('.detail ol').textContent;
+const search = document.querySelector('input[type=search]');
+search.value = 'CLAMP to';
+search.dispatchEvent(new Event('input'));
+result.found = document.querySelectorAll('tbody tr').length;
+result.memory = await go('memory');
+result.dropped = await go('dropped');
+result.duplicates = await go('duplicates');
+result.passes = await go('passes');
+document.getElementById('pass-5').open = true;
+await wait(100);
+result.diff = document.querySelectorAll('#pass-5 pre .added').length;
+result.elsewhere = await go('nothing');
+";
+    let said = opened(&browser, &page, steps);
+    assert_eq!(said["faults"], serde_json::json!([]));
+    let has = |view: &str, text: &str| {
+        assert!(
+            said[view].as_str().unwrap().contains(text),
+            "{view}: {text}\n{}",
+            said[view]
+        );
+    };
+    assert!(said["ready"].as_u64().unwrap() < 2000, "{}", said["ready"]);
+    has("summary", "sm_90, linked");
+    has("summary", "unreachable: 1 sections, 256 B");
+    has("treemap", "b.o");
+    assert!(said["colors"].as_u64().unwrap() > 5, "{}", said["colors"]);
+    has("zoomed", "[ELF Section Headers]");
+    has(
+        "detail",
+        "blur(const Pixel *, Pixel *, int) kernel: host code refers to it",
+    );
+    has("detail", "Deepest calls: 48 B of stack");
+    assert_eq!(
+        said["clamp"],
+        "blur(const Pixel *, Pixel *, int) kernel: host code refers to itapply_filter(const Pixel *, int, int)T1 clamp_to<int>(T1, T1, T1)"
+    );
+    assert_eq!(said["found"], 2);
+    has("memory", "find_brightest(const Pixel *, int)::best");
+    has("memory", "parameter 0");
+    has("dropped", ".text.invert(Pixel)");
+    has("duplicates", "0 of 0");
+    has("passes", "5. callgraph-dce");
+    assert!(said["diff"].as_u64().unwrap() > 5);
+    has("elsewhere", "Kinds of sections");
+}
+
+/// Recursion, prototypes and undefined functions: whatever is chosen, the page answers.
+#[test]
+fn a_browser_shows_every_function() {
+    let Some(browser) = browser() else {
+        return;
+    };
+    let mut paths = Vec::new();
+    for topic in ["liveness", "resources"] {
+        for case in fs::read_dir(Path::new(ROOT).join("tests/links").join(topic)).unwrap() {
+            let case = case.unwrap().path();
+            paths.push(case.join("expected/sm_90.cubin"));
+            paths.push(case.join("sm_90/a.cubin"));
+        }
+    }
+    paths.retain(|path| path.is_file());
+    paths.sort();
+    let words = ["report", "-o", "-"].map(str::to_owned).into_iter();
+    let words: Vec<String> = words
+        .chain(paths.iter().map(|path| path.display().to_string()))
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let page = String::from_utf8(cuweld(Path::new(ROOT), &words).stdout).unwrap();
+    let steps = "
+let shown = 0, recursive = 0, stacks = 0;
+result.wrong = [];
+for (let index = 0; index < DATA.images.length; index++) {
+  chosenImage = index;
+  const [image, graph] = currentImage();
+  for (let row = 0; row < image.functions.name.length; row++) {
+    // Browsers let a page change its address only so often.
+    const text = functionsView(image, graph, row).querySelector('.detail').textContent;
+    if (text.includes('Who calls it?')) shown++;
+    if (text.includes('recursion, of unknown depth')) recursive++;
+    const stack = image.functions.stack[row];
+    if (image.linked && stack !== null) {
+      stacks++;
+      const { bytes } = graph.deepest(row);
+      // nvlink counts modulo 2^32.
+      const wraps = bytes >= 2 ** 32 - 1 && bytes !== Infinity;
+      if (!wraps && bytes !== (stack === -1 ? Infinity : stack)) result.wrong.push(`${image.name} ${graph.name(row)} ${bytes} ${stack}`);
+    }
+  }
+  for (const view of [summaryView, treemapView, memoryView, duplicatesView]) {
+    const made = view === treemapView ? view(image, () => {}) : view(image, graph, () => {});
+    document.getElementById('view').replaceChildren(made);
+    await wait(20);
+  }
+}
+result.shown = shown;
+result.recursive = recursive;
+result.stacks = stacks;
+result.all = DATA.images.reduce((sum, image) => sum + image.functions.name.length, 0);
+";
+    let said = opened(&browser, &page, steps);
+    assert_eq!(said["faults"], serde_json::json!([]));
+    assert_eq!(said["shown"], said["all"]);
+    // The deepest calls that the page finds are the stack that the linker wrote.
+    assert_eq!(said["wrong"], serde_json::json!([]));
+    assert!(said["stacks"].as_u64().unwrap() > 30, "{}", said["stacks"]);
+    assert!(said["all"].as_u64().unwrap() > 100, "{}", said["all"]);
+    assert!(
+        said["recursive"].as_u64().unwrap() > 0,
+        "{}",
+        said["recursive"]
+    );
+}
