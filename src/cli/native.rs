@@ -50,6 +50,7 @@ use super::size::SizeArgs;
 use super::toolkit::ToolkitArgs;
 use crate::cli::Program;
 use crate::compile::search_dirs;
+use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::LinkedFile;
@@ -298,11 +299,7 @@ fn run_link(
     let request = finalizer
         .check(args.arch)
         .map_err(|error| Diagnostic::fatal(error.diagnostic_code(), error.to_string()));
-    let request = request.and_then(|()| match (controls.map, controls.report) {
-        (true, _) if takes_sass => Err(shows_mercury("--map")),
-        (_, true) if takes_sass => Err(shows_mercury("--report")),
-        _ => Ok(()),
-    });
+    let request = request.and_then(|()| can_be_shown(&controls, takes_sass, is_text_path(&output)));
     let request = request.and_then(|()| {
         args.input
             .request(&args.inputs, args.arch, name.clone(), &controls)
@@ -380,11 +377,21 @@ fn run_link(
     Ok(reporter.exit_code())
 }
 
-/// Says that an option is about a file that is not the output.
-fn shows_mercury(option: &str) -> Diagnostic {
-    let message =
-        format!("{option} shows a file with Mercury, not the SASS that is taken out of it");
-    Diagnostic::fatal(usage::COMMAND_LINE, message)
+/// Refuses a map or a report of what is not the file that the link writes: of the SASS that is taken
+/// out of it, and a report of a module as text.
+fn can_be_shown(controls: &Controls, takes_sass: bool, is_text: bool) -> Result<(), Diagnostic> {
+    let asked = [(controls.map, "--map"), (controls.report, "--report")];
+    let asked = asked.into_iter().find(|(is_asked, _)| *is_asked);
+    let message = match asked {
+        Some((_, option)) if takes_sass => {
+            format!("{option} shows a file with Mercury, not the SASS that is taken out of it")
+        }
+        _ if controls.report && is_text => {
+            "--report shows a linked file, not a module in text form".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Diagnostic::fatal(usage::COMMAND_LINE, message))
 }
 
 /// Writes the map that was asked for, or reports why it is not written.

@@ -223,6 +223,49 @@ fn the_nvlink_command_line_writes_it_too() {
     }
 }
 
+/// What is no linked file has no report, and a link that fails leaves none.
+#[test]
+fn a_report_is_written_only_beside_a_linked_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let object = |name: &str| Path::new(EXAMPLE).join(name).display().to_string();
+    let (a, b) = (object("a.o"), object("b.o"));
+    let both = [&*a, &*b];
+    let mercury = Path::new(ROOT).join("tests/links/relocatable/relocatable/sm_100/a.cubin");
+    let mercury = mercury.display().to_string();
+    let cases: [(&str, &[&str], &str); 4] = [
+        ("sm_90", &[&a, "-o", "out.cubin"], "undefined"),
+        (
+            "sm_90",
+            &[&both[..], &["-o", "out.lir"]].concat(),
+            "--report",
+        ),
+        (
+            "sm_100",
+            &[&mercury, "--binary-kind=sass", "-o", "out.cubin"],
+            "--report",
+        ),
+        (
+            "sm_90",
+            &[&both[..], &["--report", "none/x.html"]].concat(),
+            "none/x.html",
+        ),
+    ];
+    for (arch, words, expected) in cases {
+        let report: &[&str] = match words.contains(&"--report") {
+            true => &[],
+            false => &["--report", "out.html"],
+        };
+        let output = cuweld(
+            folder.path(),
+            &[&["link", "--arch", arch], words, report].concat(),
+        );
+        let text = said(&output);
+        assert!(!output.status.success(), "{text}");
+        assert!(text.to_lowercase().contains(expected), "{expected}: {text}");
+        assert!(!folder.path().join("out.html").exists());
+    }
+}
+
 fn report(files: &[&str], more: &[&str]) -> Output {
     let words = [&["report", "-o", "-"], files, more].concat();
     cuweld(Path::new(ROOT), &words)
