@@ -9,6 +9,8 @@ use super::names::Labels;
 use super::names::shortened;
 use super::names::variable;
 use super::passes::PassRecorder;
+use super::passes::Taken;
+use crate::file_name;
 use crate::inspect::Name;
 
 /// How many dropped sections are listed.
@@ -41,6 +43,10 @@ impl LinkData {
 
 /// Describes a link.
 pub(super) fn describe(data: LinkData) -> model::Link {
+    let dropped = match &data.map {
+        Some(map) => dropped(map, &data.recorder.taken),
+        None => model::Dropped::default(),
+    };
     let passes = data.recorder.passes.into_iter().map(|pass| {
         let summary = pass.number.checked_sub(1);
         let summary = summary.and_then(|number| data.summaries.get(number));
@@ -59,12 +65,12 @@ pub(super) fn describe(data: LinkData) -> model::Link {
         pipeline: data.recorder.pipeline,
         known_by: data.recorder.known_by,
         passes: passes.collect(),
-        dropped: data.map.as_ref().map(dropped).unwrap_or_default(),
+        dropped,
     }
 }
 
 /// Describes what was left out: the totals of all, and the largest sections.
-fn dropped(map: &LinkMap) -> model::Dropped {
+fn dropped(map: &LinkMap, taken: &Taken) -> model::Dropped {
     const REASONS: [DropReason; 6] = [
         DropReason::Unreachable,
         DropReason::Unreferenced,
@@ -94,6 +100,12 @@ fn dropped(map: &LinkMap) -> model::Dropped {
             Some(member) => format!("{}:{member}", input.name),
             None => input.name.clone(),
         };
+        let instead = match section.reason {
+            DropReason::Discarded | DropReason::Replaced => instead(&object, &input.section, taken),
+            _ => None,
+        };
+        let instead = instead.map(|text| labels.number(text, LONGEST));
+        described.instead.push(instead);
         described.object.push(labels.number(object, LONGEST));
         described.section.push(section_name(&input.section));
         described.size.push(section.size);
@@ -102,6 +114,15 @@ fn dropped(map: &LinkMap) -> model::Dropped {
     }
     described.labels = labels.texts();
     described
+}
+
+/// Returns the object whose definition was taken in the place of the one with this section, and why.
+fn instead(object: &str, section: &str, taken: &Taken) -> Option<String> {
+    section.match_indices('.').skip(1).find_map(|(dot, _)| {
+        let function = file_name::bytes(section.get(dot + 1..)?).into_owned();
+        let (by, reason) = taken.get(&(object.to_owned(), function))?;
+        Some(format!("{by}: {reason}"))
+    })
 }
 
 /// Returns the name of a section with the function in it as in the source: `.text.f(int)`.

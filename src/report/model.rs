@@ -209,6 +209,8 @@ pub struct Dropped {
     pub size: Vec<u64>,
     /// Reason, as a label.
     pub reason: Vec<u32>,
+    /// For a definition that was not taken: the object of the one that was, and why, as a label.
+    pub instead: Vec<Option<u32>>,
     /// Reason, number and bytes of all sections.
     pub totals: Vec<(&'static str, usize, u64)>,
 }

@@ -1,9 +1,12 @@
 //! Records what each pass of a link did.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use cuweld_ir::Module;
+use cuweld_ir::Object;
 use cuweld_ir::Phase;
+use cuweld_ir::SymbolId;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::analyses::Analyses;
@@ -51,6 +54,10 @@ pub struct RecordedPass {
 /// Shared memory of a kernel: its name, its bytes, and name, address and size of its variables.
 pub(super) type Shared = (Vec<u8>, u64, Vec<(Vec<u8>, u64, u64)>);
 
+/// By object and name of a definition that was not taken, or not for long: the object of the one that
+/// was, and why.
+pub(super) type Taken = BTreeMap<(String, Vec<u8>), (String, &'static str)>;
+
 /// Records what each pass did, and what the module is at the end.
 #[derive(Debug, Default)]
 pub struct PassRecorder {
@@ -61,6 +68,7 @@ pub struct PassRecorder {
     pub(super) passes: Vec<RecordedPass>,
     pub(super) shared: Vec<Shared>,
     pub(super) known_by: Option<&'static str>,
+    pub(super) taken: Taken,
 }
 
 impl PassRecorder {
@@ -138,6 +146,18 @@ impl Instrument for PassRecorder {
             KnownBy::Options => "options",
             KnownBy::Host => "host",
         });
+        let object = |symbol: SymbolId| {
+            let object = module.objects.get(module.symbols.get(symbol)?.object);
+            object.map(Object::display)
+        };
+        for event in &module.merge_log {
+            let (lost, taken) = (event.discarded(), event.prevailing());
+            let name = module.symbols.get(lost).map(|symbol| symbol.name.to_vec());
+            if let (Some(of), Some(name), Some(by)) = (object(lost), name, object(taken)) {
+                let reason = event.outcome.reason();
+                self.taken.insert((of, name), (by, reason));
+            }
+        }
         let name = |symbol| module.link_name(symbol).to_vec();
         let blocks = shared_blocks(module).into_iter();
         let blocks = blocks.map(|block| {

@@ -173,6 +173,15 @@ fn a_report_of_a_link_says_what_the_link_did() {
         section.contains(&".text.invert(Pixel)".into()),
         "{section:?}"
     );
+    let dropped = &link["dropped"];
+    let at = numbers(&dropped["reason"]);
+    let at = at
+        .iter()
+        .position(|it| dropped["labels"][*it as usize] == "discarded")
+        .unwrap();
+    let instead = dropped["instead"][at].as_u64().unwrap() as usize;
+    let instead = dropped["labels"][instead].as_str().unwrap();
+    assert!(instead.starts_with("a.o: "), "{instead}");
     let passes = link["passes"].as_array().unwrap();
     let pass = passes
         .iter()

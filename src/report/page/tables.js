@@ -109,6 +109,7 @@ function droppedView() {
       { title: "Reason", value: (row) => dropped.labels[dropped.reason[row]] },
       { title: "Object", value: (row) => dropped.labels[dropped.object[row]], class: "name" },
       { title: "Section", value: (row) => dropped.section[row], class: "name" },
+      { title: "Taken instead", value: (row) => dropped.instead[row] === null ? "" : dropped.labels[dropped.instead[row]] },
     ], rows, { search: (row) => `${dropped.labels[dropped.reason[row]]} ${dropped.labels[dropped.object[row]]} ${dropped.section[row]}`, label: "Search sections" }));
 }
 
