@@ -96,6 +96,17 @@ fn explained_to(name: &[u8], extent: Extent) -> Option<String> {
     text.or_else(|| std::str::from_utf8(inner?).ok().map(str::to_owned))
 }
 
+/// Returns the mangled name within that of a variable of a function, which compilers write as
+/// `$___ZZ1fiE1a__29`; other names as they are.
+pub fn inner_name(name: &[u8]) -> &[u8] {
+    let rest = name.strip_prefix(b"$__");
+    let place = rest.and_then(|rest| rest.windows(2).rposition(|pair| pair == b"__"));
+    match rest.and_then(|rest| rest.split_at_checked(place?)) {
+        Some((inner, number)) if number.iter().skip(2).all(u8::is_ascii_digit) => inner,
+        _ => name,
+    }
+}
+
 /// Returns the name as nvlink shows it where it demangles: as in the source, or as it is.
 pub fn displayed(name: &[u8]) -> Cow<'_, str> {
     match demangle(name) {

@@ -38,6 +38,7 @@ use crate::pass::PassError;
 use crate::pass::Statistics;
 use crate::pipeline::Resolved;
 use crate::pipeline::ResolvedStep;
+use crate::remark::Remarks;
 use crate::threads::Threads;
 
 /// Runs a pipeline.
@@ -249,6 +250,7 @@ impl<'data> Running<'_, '_, 'data> {
             analyses: &mut self.analyses,
             diagnostics: self.diagnostics,
             statistics: &mut Statistics::default(),
+            remarks: &mut Remarks::default(),
             threads: self.threads,
         };
         // It was stopped already, and for errors that are not worse than those of a report.
@@ -289,6 +291,9 @@ impl<'data> Running<'_, '_, 'data> {
                     error,
                 })?;
         }
+        let is_heard =
+            watching(self.instruments).any(|instrument| instrument.wants_remarks(pass));
+        let mut remarks = Remarks::new(is_heard);
         let mut statistics = Statistics::default();
         let found = self.diagnostics.list().len();
         let before = module.phase;
@@ -297,6 +302,7 @@ impl<'data> Running<'_, '_, 'data> {
             analyses: &mut self.analyses,
             diagnostics: self.diagnostics,
             statistics: &mut statistics,
+            remarks: &mut remarks,
             threads: self.threads,
         };
         let declared = step.pass.info();
@@ -342,6 +348,12 @@ impl<'data> Running<'_, '_, 'data> {
                     place: Place::After { pass, step: number },
                     error,
                 })?;
+        }
+        if remarks.is_on() {
+            step.pass.remarks(module, &mut remarks);
+            for instrument in watching(self.instruments) {
+                instrument.remarks(info, module, remarks.list());
+            }
         }
         Ok(())
     }

@@ -13,6 +13,8 @@ use crate::analyses::Preserved;
 use crate::options::OptionInfo;
 use crate::pipeline::FactInfo;
 use crate::pipeline::Facts;
+use crate::remark::RemarkInfo;
+use crate::remark::Remarks;
 use crate::threads::Threads;
 
 /// A step of a link that reads and changes a module.
@@ -30,6 +32,13 @@ pub trait Pass {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError>;
+
+    /// Says what the pass has decided, and why, as the module shows it after
+    /// [`run`](Pass::run) has succeeded. It is called only if somebody listens, and takes time
+    /// linear in the module.
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        let _ = (module, remarks);
+    }
 }
 
 /// The declaration of a pass: its names, its place in a pipeline, and what it leaves valid.
@@ -68,6 +77,8 @@ pub struct PassInfo {
     pub writes_plan: bool,
     /// The analyses that stay valid when the pass reports a change.
     pub preserves: Preserved,
+    /// The kinds of remarks that the pass makes.
+    pub remarks: &'static [RemarkInfo],
 }
 
 /// The links that write a file for which a pass has to run.
@@ -111,6 +122,7 @@ impl PassInfo {
         reports: false,
         writes_plan: false,
         preserves: Preserved::Only(&[]),
+        remarks: &[],
     };
 
     /// Returns `true` if the link is right without the pass, so that a bisection may leave it out.
@@ -194,6 +206,9 @@ pub struct PassCx<'cx, 'data> {
     pub diagnostics: &'cx mut Diagnostics,
     /// Where counts go.
     pub statistics: &'cx mut Statistics,
+    /// Where the pass says what it decides, of decisions that the module does not keep; others are
+    /// for [`Pass::remarks`].
+    pub remarks: &'cx mut Remarks,
     /// Threads for work that is worth them.
     pub threads: &'cx Threads,
 }

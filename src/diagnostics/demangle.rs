@@ -1,30 +1,19 @@
 //! Mangled names in messages, explained. Messages themselves carry symbol names as they are.
 
 use cuweld_demangle::explained;
+use cuweld_demangle::inner_name;
 
 /// Returns the mangled names that stand in single quotes in a message, with what they mean.
 pub fn explain_names(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for quoted in text.split('\'').skip(1).step_by(2) {
-        if let Some(demangled) = explained(inner_name(quoted).as_bytes())
+        if let Some(demangled) = explained(inner_name(quoted.as_bytes()))
             && !found.iter().any(|(name, _)| name == quoted)
         {
             found.push((quoted.to_owned(), demangled));
         }
     }
     found
-}
-
-/// Returns the mangled name within that of a variable of a function, which compilers write as
-/// `$___ZZ1fiE1a__29`; other names as they are.
-fn inner_name(name: &str) -> &str {
-    let inner = name
-        .strip_prefix("$__")
-        .and_then(|rest| rest.rsplit_once("__"));
-    match inner {
-        Some((inner, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => inner,
-        _ => name,
-    }
 }
 
 #[cfg(test)]

@@ -279,6 +279,13 @@ pub(super) const MERGE_OUTCOMES: Words<MergeOutcome> = Words(&[
     (MergeOutcome::Joins, "joins"),
 ]);
 
+impl MergeOutcome {
+    /// Returns its name in text forms.
+    pub fn name(self) -> &'static str {
+        MERGE_OUTCOMES.word(self).unwrap_or_default()
+    }
+}
+
 pub(super) const FATES: Words<Fate> = Words(&[
     (Fate::Candidate, "candidate"),
     (Fate::Prevailing, "prevailing"),

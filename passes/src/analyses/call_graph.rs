@@ -136,7 +136,21 @@ impl CallGraph {
         roots: impl IntoIterator<Item = LinkSymbolId>,
         to: LinkSymbolId,
     ) -> Option<Vec<u32>> {
-        // The node before each one that is reached; a root is its own origin.
+        let from = self.origins(roots);
+        let mut path = vec![to.index_u32()];
+        while let Some(&last) = path.last() {
+            match from[last as usize]? {
+                origin if origin == last => break,
+                origin => path.push(origin),
+            }
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    /// Returns for each node that some functions reach the node before it on a shortest call path; a
+    /// root is its own origin.
+    pub fn origins(&self, roots: impl IntoIterator<Item = LinkSymbolId>) -> Vec<Option<u32>> {
         let mut from: Vec<Option<u32>> = vec![None; self.graph.len()];
         let mut waiting = VecDeque::new();
         for root in roots {
@@ -152,15 +166,7 @@ impl CallGraph {
                 }
             }
         }
-        let mut path = vec![to.index_u32()];
-        while let Some(&last) = path.last() {
-            match from[last as usize]? {
-                origin if origin == last => break,
-                origin => path.push(origin),
-            }
-        }
-        path.reverse();
-        Some(path)
+        from
     }
 
     /// Marks every node that can be reached from the given ones, themselves included.

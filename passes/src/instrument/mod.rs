@@ -4,6 +4,7 @@
 //! instruments writes the same bytes as one without.
 
 mod dump;
+mod remarks;
 mod statistics;
 mod timing;
 mod tracing_spans;
@@ -14,6 +15,7 @@ pub use dump::DiffText;
 pub use dump::Dump;
 pub use dump::DumpPasses;
 pub use dump::DumpSink;
+pub use remarks::RemarkList;
 pub use statistics::PassStatistics;
 pub use timing::Timing;
 pub use tracing_spans::TracingSpans;
@@ -28,6 +30,7 @@ use thiserror::Error;
 use crate::pass::Changed;
 use crate::pass::PassError;
 use crate::pass::Statistics;
+use crate::remark::Remark;
 
 /// Something that watches passes run.
 ///
@@ -63,6 +66,19 @@ pub trait Instrument {
     ) -> Result<(), InstrumentError> {
         let _ = (step, module, report);
         Ok(())
+    }
+
+    /// Returns `true` if the instrument takes the remarks of a pass.
+    fn wants_remarks(&self, pass: &str) -> bool {
+        let _ = pass;
+        false
+    }
+
+    /// Takes the remarks of a pass, if the instrument or another one wants them. Runs after all
+    /// instruments were told of the end of the pass, so that the time it takes to make remarks is not
+    /// the pass's.
+    fn remarks(&mut self, step: &StepInfo<'_>, module: &Module<'_>, remarks: &[Remark]) {
+        let _ = (step, module, remarks);
     }
 
     /// Runs after a pass that stopped the link.

@@ -15,6 +15,7 @@
 //! because their address is taken: their code stays, and what it calls goes. Such a kernel must not
 //! run; a note says so.
 
+mod remarks;
 mod uncounted;
 
 use std::any::TypeId;
@@ -43,6 +44,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remarks;
 
 /// The `callgraph-dce` pass.
 #[derive(Debug, Default)]
@@ -62,6 +64,7 @@ impl Pass for CallgraphDce {
                 TypeId::of::<Kinds>,
                 TypeId::of::<Meanings>,
             ]),
+            remarks: remarks::KINDS,
             ..PassInfo::DEFAULT
         }
     }
@@ -129,6 +132,10 @@ impl Pass for CallgraphDce {
         cx.statistics.add("functions kept", kept);
         cx.statistics.add("functions dropped", dropped);
         Ok(Changed::Yes)
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        remarks::make(module, remarks);
     }
 }
 

@@ -13,6 +13,8 @@
 //!
 //! Linear in the constants and in the pieces of banks.
 
+mod remarks;
+
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
@@ -44,6 +46,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remarks;
 
 /// The bank of compiler constants.
 const BANK: u8 = 2;
@@ -75,6 +78,7 @@ impl Pass for ConstantBankDedup {
             before: Some(Phase::Planned),
             once: true,
             preserves: Preserved::All,
+            remarks: remarks::KINDS,
             ..PassInfo::DEFAULT
         }
     }
@@ -133,6 +137,10 @@ impl Pass for ConstantBankDedup {
         let of_module = std::mem::replace(&mut module.pool_parts, pool.parts);
         module.pool_parts.extend(of_module);
         Ok(Changed::Yes)
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        remarks::make(module, remarks);
     }
 }
 

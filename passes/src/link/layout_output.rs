@@ -17,6 +17,7 @@ pub(crate) mod grouped;
 mod outcomes;
 mod refused;
 mod reloc_sections;
+pub(crate) mod remarks;
 pub(crate) mod resolved;
 mod strings;
 
@@ -54,6 +55,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remarks;
 use function_sections::FunctionSections;
 use grouped::Grouped;
 use outcomes::Outcomes;
@@ -74,6 +76,7 @@ impl Pass for LayoutOutput {
             requires: Phase::Planned,
             establishes: Some(Phase::LaidOut),
             preserves: Preserved::All,
+            remarks: remarks::KINDS,
             ..PassInfo::DEFAULT
         }
     }
@@ -93,6 +96,10 @@ impl Pass for LayoutOutput {
         let plan = lay_out(module, cx)?;
         record(module, plan, cx);
         Ok(Changed::Yes)
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        remarks::make(module, remarks);
     }
 }
 

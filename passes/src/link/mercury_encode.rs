@@ -63,6 +63,7 @@ use self::second::second_of;
 use self::section_indices::IndexTables;
 use crate::analyses::EarlyAliases;
 use crate::analyses::Preserved;
+use crate::link::layout_output;
 use crate::link::layout_output::lay_out;
 use crate::link::layout_output::record;
 use crate::link::plan_relocations::lines::LINE_TABLES;
@@ -72,7 +73,12 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::RemarkInfo;
+use crate::remark::Remarks;
 use crate::threads::Threads;
+
+/// The kinds of remarks, those of `layout-output` among them.
+const REMARKS: &[RemarkInfo] = &[detector::KEPT_CODE, layout_output::remarks::SECTION];
 
 /// The `mercury-encode` pass.
 #[derive(Debug, Default)]
@@ -87,6 +93,7 @@ impl Pass for MercuryEncode {
             requires: Phase::Planned,
             establishes: Some(Phase::LaidOut),
             preserves: Preserved::All,
+            remarks: REMARKS,
             ..PassInfo::DEFAULT
         }
     }
@@ -120,6 +127,10 @@ impl Pass for MercuryEncode {
         }
         record(module, plan, cx);
         Ok(Changed::Yes)
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        layout_output::remarks::make(module, remarks);
     }
 }
 

@@ -43,7 +43,18 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
 use crate::threads::Work;
+
+const SCHEDULED: RemarkInfo = RemarkInfo {
+    name: "scheduled",
+    doc: "A kernel gets other scoreboards",
+};
+const NOT_PROVED: RemarkInfo = RemarkInfo {
+    name: "not-proved",
+    doc: "The rules do not give a kernel the scoreboards that it was compiled with, so that it keeps them",
+};
 
 /// The `mercury-schedule` pass.
 #[derive(Debug, Default)]
@@ -58,6 +69,7 @@ impl Pass for MercurySchedule {
             requires: Phase::Planned,
             before: Some(Phase::LaidOut),
             preserves: Preserved::All,
+            remarks: &[SCHEDULED, NOT_PROVED],
             ..PassInfo::DEFAULT
         }
     }
@@ -104,7 +116,18 @@ impl Pass for MercurySchedule {
         cx.statistics.add("kernels to schedule", made.len() as u64);
         let mut scheduled = Vec::new();
         for (kernel, code) in made {
-            let Some(code) = code else { continue };
+            let Some(code) = code else {
+                cx.remarks.emit(|| {
+                    Remark::about(&NOT_PROVED, kernel)
+                        .words(" is not scheduled: the rules do not give the scoreboards that its object has")
+                });
+                continue;
+            };
+            cx.remarks.emit(|| {
+                Remark::about(&SCHEDULED, kernel).words(
+                    " is scheduled anew: it calls nothing, and the rules give the scoreboards that its object has",
+                )
+            });
             let text = module.functions[kernel].views.sass.text;
             module.sections[text].content = SectionContent::Bytes(cx.arena.bytes(&code));
             scheduled.push(module.function_name(kernel));

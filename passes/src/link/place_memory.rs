@@ -19,6 +19,7 @@ pub(crate) mod headers;
 pub(crate) mod late_shared;
 mod list_sort;
 pub(crate) mod null_symbol;
+mod remarks;
 pub(crate) mod shared;
 mod shared_limit;
 pub(crate) mod shared_relocatable;
@@ -55,6 +56,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remarks;
 
 /// Largest constant bank in bytes.
 pub const CONSTANT_BANK_LIMIT: u64 = 0x10000;
@@ -72,6 +74,7 @@ impl Pass for PlaceMemory {
             requires: Phase::Propagated,
             establishes: Some(Phase::Placed),
             preserves: Preserved::All,
+            remarks: remarks::KINDS,
             ..PassInfo::DEFAULT
         }
     }
@@ -131,6 +134,10 @@ impl Pass for PlaceMemory {
             return Err(PassError::Diagnosed);
         }
         Ok(Changed::Yes)
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        remarks::make(module, remarks);
     }
 }
 

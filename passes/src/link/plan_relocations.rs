@@ -13,6 +13,7 @@ mod facts;
 mod frames;
 pub(crate) mod lines;
 mod refusal;
+mod remarks;
 mod rows;
 mod target_kind;
 
@@ -38,6 +39,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remarks;
 use crate::threads::Threads;
 use crate::threads::Work;
 use facts::Facts;
@@ -60,6 +62,7 @@ impl Pass for PlanRelocations {
             requires: Phase::Placed,
             establishes: Some(Phase::Planned),
             preserves: Preserved::All,
+            remarks: remarks::KINDS,
             ..PassInfo::DEFAULT
         }
     }
@@ -133,6 +136,10 @@ impl Pass for PlanRelocations {
         } else {
             Ok(Changed::Yes)
         }
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        remarks::make(module, remarks);
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod kernel_list;
 mod own;
+mod remarks;
 mod summary;
 
 use cuweld_diagnostics::Diagnostic;
@@ -47,6 +48,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remarks;
 
 use kernel_list::KernelList;
 use summary::FIRST_SIGHT_CODES;
@@ -69,6 +71,7 @@ impl Pass for PropagateResources {
             requires: Phase::Merged,
             establishes: Some(Phase::Propagated),
             preserves: Preserved::All,
+            remarks: remarks::KINDS,
             ..PassInfo::DEFAULT
         }
     }
@@ -152,6 +155,10 @@ impl Pass for PropagateResources {
         stack(module, kernels, &summaries, graph, cx.arena);
         cx.statistics.add("kernels", kernels.len() as u64);
         Ok(Changed::Yes)
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        remarks::make(module, remarks);
     }
 }
 

@@ -5,6 +5,8 @@
 //! undefined that the driver does not provide, as it does `vprintf`; variables do not count
 //! [runtime-when-needed]. `-keep-system-libraries` lifts the condition.
 
+pub(crate) mod remarks;
+
 use std::any::TypeId;
 
 use cuweld_elf::raw::ET_EXEC;
@@ -27,6 +29,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remarks;
 
 /// The `select-objects` pass.
 #[derive(Debug, Default)]
@@ -41,6 +44,7 @@ impl Pass for SelectObjects {
             requires: Phase::Classified,
             establishes: Some(Phase::Selected),
             preserves: Preserved::Only(&[TypeId::of::<Kinds>]),
+            remarks: remarks::KINDS,
             ..PassInfo::DEFAULT
         }
     }
@@ -75,6 +79,10 @@ impl Pass for SelectObjects {
             };
         }
         Ok(Changed::Yes)
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        remarks::make(module, remarks);
     }
 }
 

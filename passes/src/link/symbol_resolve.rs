@@ -15,6 +15,7 @@
 //! is reported here, too. Each name is hashed once.
 
 mod functions;
+mod remarks;
 mod reports;
 mod variables;
 
@@ -66,6 +67,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remarks;
 use cuweld_demangle::displayed;
 use reports::text;
 
@@ -82,6 +84,7 @@ impl Pass for SymbolResolve {
             requires: Phase::Selected,
             establishes: Some(Phase::Resolved),
             preserves: Preserved::Only(&[TypeId::of::<Kinds>, TypeId::of::<Meanings>]),
+            remarks: remarks::KINDS,
             ..PassInfo::DEFAULT
         }
     }
@@ -175,6 +178,10 @@ impl Pass for SymbolResolve {
         cx.diagnostics
             .emit(Diagnostic::fatal(link::MERGE_FAILED, fatal).at(u32::MAX, u32::MAX));
         Err(PassError::Diagnosed)
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        remarks::make(module, remarks);
     }
 }
 

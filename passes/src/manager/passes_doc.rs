@@ -62,13 +62,18 @@ fn section(out: &mut String, info: &PassInfo) {
     if !doc.is_empty() {
         let _ = writeln!(out, "\n{doc}");
     }
-    if info.options.is_empty() {
-        return;
+    if !info.options.is_empty() {
+        out.push_str("\n| option | takes | default | |\n|---|---|---|---|\n");
     }
-    out.push_str("\n| option | takes | default | |\n|---|---|---|---|\n");
     for option in info.options {
         let (name, ty, default, doc) = (option.name, option.ty, option.default, option.doc);
         let _ = writeln!(out, "| `{name}` | {ty} | `{default}` | {doc} |");
+    }
+    if !info.remarks.is_empty() {
+        out.push_str("\n| remark | is made when |\n|---|---|\n");
+    }
+    for remark in info.remarks {
+        let _ = writeln!(out, "| `{}` | {} |", remark.name, remark.doc);
     }
 }
 
@@ -107,6 +112,7 @@ mod tests {
     use crate::manager::fake::Fake;
     use crate::options::OptionInfo;
     use crate::options::OptionType;
+    use crate::remark::RemarkInfo;
 
     const OPTIONS: &[OptionInfo] = &[OptionInfo {
         name: "roots",
@@ -115,12 +121,18 @@ mod tests {
         doc: "What keeps functions.",
     }];
 
+    const REMARKS: &[RemarkInfo] = &[RemarkInfo {
+        name: "live",
+        doc: "A function stays",
+    }];
+
     #[test]
     fn a_pass_has_a_row_and_a_section() {
         let mut registry = Registry::new();
         let info = PassInfo {
             doc: "//! Dead code.\n//!\n//! More.\n",
             options: OPTIONS,
+            remarks: REMARKS,
             ..Fake::boxed("callgraph-dce").info()
         };
         registry.register_made(info, |_| Ok(Fake::boxed("callgraph-dce")));
@@ -135,6 +147,8 @@ mod tests {
              \n## callgraph-dce\n\nA pass for tests.\n\nDead code.\n\nMore.\n\
              \n| option | takes | default | |\n|---|---|---|---|\n\
              | `roots` | 'kernels' or 'all' | `kernels` | What keeps functions. |\n\
+             \n| remark | is made when |\n|---|---|\n\
+             | `live` | A function stays |\n\
              \n## relocate\n\nA pass for tests.\n"
         );
     }

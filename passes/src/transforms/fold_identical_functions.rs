@@ -32,7 +32,15 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
+use crate::remark::Remarks;
 use crate::transforms::opt_in;
+
+const FOLDED: RemarkInfo = RemarkInfo {
+    name: "folded",
+    doc: "A function that does the same is linked in the place of one",
+};
 
 /// The `fold-identical-functions` pass.
 #[derive(Debug, Default)]
@@ -47,6 +55,7 @@ impl Pass for FoldIdenticalFunctions {
             requires: Phase::Resolved,
             before: Some(Phase::Live),
             refuses: &["mercury", "relocatable"],
+            remarks: &[FOLDED],
             ..PassInfo::DEFAULT
         }
     }
@@ -82,6 +91,21 @@ impl Pass for FoldIdenticalFunctions {
             class.iter().map(|class| least[class.index()]).collect();
         let folded = fold(module, &stands_for, cx);
         Ok(Changed::from(folded))
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        for (id, function) in module.functions.iter() {
+            let link = module.symbols[function.symbol].link;
+            let other = link.and_then(|link| module.link_function(link));
+            if let (Fate::Folded, Some(other)) = (function.fate, other) {
+                remarks.emit(|| {
+                    Remark::about(&FOLDED, id)
+                        .words(" does the same as ")
+                        .argument("other", other)
+                        .words(", which is linked in its place")
+                });
+            }
+        }
     }
 }
 

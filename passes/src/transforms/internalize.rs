@@ -28,6 +28,8 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
 use crate::transforms::opt_in;
 
 /// What is known of the options.
@@ -45,6 +47,11 @@ const OPTIONS: &[OptionInfo] = &[
         doc: "Variables, too.",
     },
 ];
+
+const INTERNAL: RemarkInfo = RemarkInfo {
+    name: "internal",
+    doc: "A function or variable becomes a local symbol",
+};
 
 /// The `internalize` pass.
 #[derive(Debug, Default, Deserialize)]
@@ -64,6 +71,7 @@ impl Pass for Internalize {
             requires: Phase::Resolved,
             before: Some(Phase::LaidOut),
             refuses: &["mercury"],
+            remarks: &[INTERNAL],
             ..PassInfo::DEFAULT
         }
     }
@@ -91,6 +99,10 @@ impl Pass for Internalize {
             .collect();
         for id in &internal {
             module.link_symbols[*id].internal = true;
+            cx.remarks.emit(|| {
+                Remark::about(&INTERNAL, *id)
+                    .words(" becomes local: no pattern of 'keep' names it, and no host code does")
+            });
         }
         cx.statistics.add("symbols", internal.len() as u64);
         Ok(Changed::from(!internal.is_empty()))

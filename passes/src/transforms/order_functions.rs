@@ -23,6 +23,9 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
+use crate::remark::Remarks;
 use crate::transforms::opt_in;
 
 /// What is known of the options.
@@ -32,6 +35,11 @@ pub const OPTIONS: &[OptionInfo] = &[OptionInfo {
     default: "[]",
     doc: "Names of functions, first to last.",
 }];
+
+const ORDERED: RemarkInfo = RemarkInfo {
+    name: "ordered",
+    doc: "A function has a place in the given order",
+};
 
 /// The `order-functions` pass.
 #[derive(Debug, Default, Deserialize)]
@@ -51,6 +59,7 @@ impl Pass for OrderFunctions {
             requires: Phase::Resolved,
             before: Some(Phase::LaidOut),
             refuses: &["mercury"],
+            remarks: &[ORDERED],
             ..PassInfo::DEFAULT
         }
     }
@@ -87,5 +96,18 @@ impl Pass for OrderFunctions {
         opt_in::warn_of_unknown(self, unknown, cx);
         cx.statistics.add("functions", ordered);
         Ok(Changed::from(ordered != 0))
+    }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        for (id, link) in module.link_symbols.iter() {
+            if let Some(place) = link.order {
+                remarks.emit(|| {
+                    Remark::about(&ORDERED, id)
+                        .words(" has place ")
+                        .argument("place", place)
+                        .words(" of the order that was given")
+                });
+            }
+        }
     }
 }

@@ -24,6 +24,8 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
 use crate::transforms::opt_in;
 
 /// What is known of the options.
@@ -33,6 +35,11 @@ const OPTIONS: &[OptionInfo] = &[OptionInfo {
     default: "[]",
     doc: "What is renamed, each as `old=new`.",
 }];
+
+const RENAMED: RemarkInfo = RemarkInfo {
+    name: "renamed",
+    doc: "A symbol has another name",
+};
 
 /// The `rename-symbols` pass.
 #[derive(Debug, Default, Deserialize)]
@@ -50,6 +57,7 @@ impl Pass for RenameSymbols {
             options: OPTIONS,
             requires: Phase::Classified,
             before: Some(Phase::Resolved),
+            remarks: &[RENAMED],
             ..PassInfo::DEFAULT
         }
     }
@@ -82,10 +90,18 @@ impl Pass for RenameSymbols {
             cx.statistics.add("sections", 1);
         }
         let mut unknown: BTreeSet<&[u8]> = names.keys().copied().collect();
-        for symbol in module.symbols.values_mut() {
+        for id in module.symbols.ids() {
+            let symbol = &mut module.symbols[id];
             if let Some((old, new)) = names.get_key_value(symbol.name) {
                 unknown.remove(old);
                 symbol.name = cx.arena.bytes(new);
+                cx.remarks.emit(|| {
+                    let old = String::from_utf8_lossy(old).into_owned();
+                    Remark::about(&RENAMED, id)
+                        .words(" was named '")
+                        .argument("old", old)
+                        .words("'")
+                });
                 cx.statistics.add("symbols", 1);
             }
         }

@@ -19,6 +19,13 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
+
+const STRIPPED: RemarkInfo = RemarkInfo {
+    name: "stripped",
+    doc: "A section is left out",
+};
 
 /// The `strip-debug` pass.
 #[derive(Debug, Default)]
@@ -33,6 +40,7 @@ impl Pass for StripDebug {
             requires: Phase::Classified,
             before: Some(Phase::Merged),
             refuses: &["mercury"],
+            remarks: &[STRIPPED],
             ..PassInfo::DEFAULT
         }
     }
@@ -55,8 +63,15 @@ impl Pass for StripDebug {
         for id in &stripped {
             let section = &mut module.sections[*id];
             section.kind = SectionKind::Stripped;
+            let size = section.size();
+            cx.remarks.emit(|| {
+                Remark::about(&STRIPPED, *id)
+                    .words(" is left out: ")
+                    .argument("size", size)
+                    .words(" bytes for debuggers")
+            });
             cx.statistics.add("sections", 1);
-            cx.statistics.add("bytes", section.size());
+            cx.statistics.add("bytes", size);
         }
         Ok(Changed::from(!stripped.is_empty()))
     }

@@ -45,6 +45,8 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
 
 /// What is known of the options.
 const OPTIONS: &[OptionInfo] = &[OptionInfo {
@@ -53,6 +55,11 @@ const OPTIONS: &[OptionInfo] = &[OptionInfo {
     default: "[]",
     doc: "Names of variables that host code does not name; `*` stands for any run of characters.",
 }];
+
+const UNUSED: RemarkInfo = RemarkInfo {
+    name: "unused",
+    doc: "A variable is left out",
+};
 
 /// The `strip-unused-variables` pass.
 #[derive(Debug, Default, Deserialize)]
@@ -71,6 +78,7 @@ impl Pass for StripUnusedVariables {
             requires: Phase::Live,
             before: Some(Phase::Merged),
             refuses: &["mercury", "relocatable"],
+            remarks: &[UNUSED],
             ..PassInfo::DEFAULT
         }
     }
@@ -107,6 +115,12 @@ impl Pass for StripUnusedVariables {
             for symbol in &unused {
                 if let Some(link) = module.symbols[*symbol].link {
                     module.link_symbols[link].live = Liveness::Unreferenced;
+                    cx.remarks.emit(|| {
+                        Remark::about(&UNUSED, link)
+                            .words(" is left out: no code that stays and no host code names its ")
+                            .argument("size", module.symbols[*symbol].size)
+                            .words(" bytes")
+                    });
                 }
             }
             let after = match module.sections[section].kind {

@@ -30,6 +30,7 @@ fn said_by(threads: Threads, changes: &[(&str, &str)]) -> Result<Changed, PassEr
         analyses: &mut Analyses::default(),
         diagnostics: &mut Diagnostics::default(),
         statistics: &mut Statistics::default(),
+        remarks: &mut crate::Remarks::default(),
         threads: &threads,
     };
     CheckLink.run(&mut module, &mut cx)

@@ -1,6 +1,5 @@
 //! What a kernel's stack and registers are made up of.
 
-use cuweld_elf::target::attributes as code;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
@@ -9,7 +8,7 @@ use super::live::object;
 use super::live::unknown;
 use crate::analyses::Analyses;
 use crate::analyses::CallGraph;
-use crate::checks::stack_limit::words_of_functions;
+use crate::analyses::DeepestStack;
 
 /// What is asked about a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +33,7 @@ pub(super) fn explain(module: &Module<'_>, name: &str, resource: Resource) -> St
     let analyses = Analyses::default();
     let graph = analyses.get::<CallGraph>(module);
     match resource {
-        Resource::Stack => stack(module, graph, id),
+        Resource::Stack => stack(module, graph, analyses.get(module), id),
         Resource::Registers => {
             let registers = |id| defined(id).map_or(0, |id| module.functions[id].registers);
             registers_of(module, graph, id, registers)
@@ -51,46 +50,15 @@ fn line(module: &Module<'_>, id: LinkSymbolId, amount: u32, unit: &str) -> Strin
     format!("  {amount:6} {unit} '{name}' in '{place}'\n")
 }
 
-/// The deepest call path through each component of the call graph.
-struct Deepest {
-    /// Bytes of stack; `None` with recursion.
-    bytes: Option<u32>,
-    /// The component that the path goes on with.
-    next: Option<usize>,
-}
-
-fn stack(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> String {
-    let frames = words_of_functions(module, code::FRAME_SIZE);
-    let frame = |node: u32| {
-        let link = graph.link_symbol(node);
-        link.and_then(|link| frames.get(&link).copied())
-            .unwrap_or(0)
-    };
+fn stack(module: &Module<'_>, graph: &CallGraph, deepest: &DeepestStack, id: LinkSymbolId) -> String {
     let components = graph.components();
-    let mut deepest: Vec<Deepest> = Vec::with_capacity(components.len());
-    for (index, members) in components.iter().enumerate() {
-        let next = members
-            .iter()
-            .flat_map(|node| graph.successors(*node))
-            .map(|node| components.of_node[node as usize] as usize)
-            .filter(|next| *next < index)
-            // Recursion is deeper than all that ends.
-            .max_by_key(|next| (deepest[*next].bytes.is_none(), deepest[*next].bytes));
-        let below = next.map_or(Some(0), |next| deepest[next].bytes);
-        let own = members.iter().map(|node| frame(*node)).max().unwrap_or(0);
-        let bytes = match components.cyclic.get(index) {
-            Some(true) => None,
-            _ => below.map(|below| below.saturating_add(own)),
-        };
-        deepest.push(Deepest { bytes, next });
-    }
-    let first = components.of_node[id.index()] as usize;
+    let first = DeepestStack::component(graph, id);
     let name = String::from_utf8_lossy(module.link_name(id));
-    let mut text = match deepest[first].bytes {
+    let mut text = match deepest.of(first).bytes {
         Some(bytes) => format!("'{name}' needs {bytes} bytes of stack\n"),
         None => format!("'{name}' needs stack of unknown size\n"),
     };
-    let path = std::iter::successors(Some(first), |component| deepest[*component].next);
+    let path = std::iter::successors(Some(first), |component| deepest.of(*component).next);
     for component in path {
         let is_cyclic = components.cyclic.get(component) == Some(&true);
         if is_cyclic {
@@ -98,7 +66,7 @@ fn stack(module: &Module<'_>, graph: &CallGraph, id: LinkSymbolId) -> String {
         }
         for node in components.nodes(component) {
             if let Some(link) = graph.link_symbol(*node) {
-                text.push_str(&line(module, link, frame(*node), "bytes,"));
+                text.push_str(&line(module, link, deepest.frame(graph, *node), "bytes,"));
             } else if !is_cyclic {
                 text.push_str("         by address, any function of the type:\n");
             }

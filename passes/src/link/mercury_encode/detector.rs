@@ -12,7 +12,15 @@ use super::Refusal;
 use crate::analyses::code_changes::CodeChange;
 use crate::analyses::code_changes::CodeChanges;
 use crate::pass::PassCx;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
 use crate::threads::Work;
+
+/// A function keeps code that nvlink would change.
+pub(super) const KEPT_CODE: RemarkInfo = RemarkInfo {
+    name: "kept-code",
+    doc: "A function keeps the code of its object, which NVIDIA's finalizer would change",
+};
 
 impl Encode<'_, '_> {
     /// Reports functions whose code nvlink would change: it stays as it was compiled. Says whether
@@ -53,6 +61,15 @@ impl Encode<'_, '_> {
                     .emit(Refusal::with(mercury::NEEDS_FINALIZER, what, text).diagnostic(module));
             }
             return found.is_empty();
+        }
+        for kept in &found {
+            cx.remarks.emit(|| {
+                Remark::about(&KEPT_CODE, kept.function)
+                    .words(" keeps its code, which NVIDIA's finalizer would ")
+                    .argument("change", kept.change.what())
+                    .words(": ")
+                    .argument("reason", kept.change.why())
+            });
         }
         if let Some(info) = told(module, &found) {
             cx.diagnostics.emit(info);

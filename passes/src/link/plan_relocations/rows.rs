@@ -389,6 +389,11 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         })
     }
 
+    /// Returns what the row that was decided on last refers to.
+    pub(super) fn target(&self) -> Option<TargetKind> {
+        self.target.map(|(_, kind)| kind)
+    }
+
     /// Returns `true` if the row that was decided on last stays, which nvlink leaves out (deviation
     /// D14).
     pub(super) fn keeps_lost(&self) -> bool {
