@@ -23,6 +23,7 @@ pub mod remark;
 pub mod reports;
 pub mod suggest;
 pub mod threads;
+pub mod traced;
 pub mod transforms;
 
 pub use analyses::Analyses;

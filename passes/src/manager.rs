@@ -291,8 +291,7 @@ impl<'data> Running<'_, '_, 'data> {
                     error,
                 })?;
         }
-        let is_heard =
-            watching(self.instruments).any(|instrument| instrument.wants_remarks(pass));
+        let is_heard = watching(self.instruments).any(|instrument| instrument.wants_remarks(pass));
         let mut remarks = Remarks::new(is_heard);
         let mut statistics = Statistics::default();
         let found = self.diagnostics.list().len();
@@ -350,6 +349,7 @@ impl<'data> Running<'_, '_, 'data> {
                 })?;
         }
         if remarks.is_on() {
+            let _span = tracing::info_span!("remarks", pass).entered();
             step.pass.remarks(module, &mut remarks);
             for instrument in watching(self.instruments) {
                 instrument.remarks(info, module, remarks.list());

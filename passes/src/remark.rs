@@ -23,6 +23,7 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::RelocId;
 use cuweld_ir::SectionId;
 use cuweld_ir::SymbolId;
+use cuweld_ir::table::EntityId;
 
 pub use self::filter::RemarkFilter;
 pub use self::filter::UnknownName;
@@ -34,6 +35,10 @@ use crate::pass::INSTRUMENTED;
 
 /// The target of the `tracing` events that remarks are, at level `TRACE`.
 pub const TRACING_TARGET: &str = "cuweld_passes::remark";
+
+/// The name that stands in the place of a pass in remarks on the discovery of inputs, before any pass
+/// runs.
+pub const DISCOVER: &str = "discover";
 
 /// A kind of remark that a pass makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +118,44 @@ impl Entity {
         }
     }
 
+    /// Returns the row of a module with an id in the text form, such as `fn3`.
+    pub fn parse(id: &str, module: &Module<'_>) -> Option<Self> {
+        let digits = id.find(|letter: char| letter.is_ascii_digit())?;
+        let (prefix, number) = id.split_at_checked(digits)?;
+        let index: usize = number.parse().ok()?;
+        let (entity, rows) = match prefix {
+            "@" => (Entity::Object(ObjectId::new(index)), module.objects.len()),
+            "#" => (
+                Entity::Section(SectionId::new(index)),
+                module.sections.len(),
+            ),
+            "%" => (Entity::Symbol(SymbolId::new(index)), module.symbols.len()),
+            "$" => (
+                Entity::LinkSymbol(LinkSymbolId::new(index)),
+                module.link_symbols.len(),
+            ),
+            "fn" => (
+                Entity::Function(FunctionId::new(index)),
+                module.functions.len(),
+            ),
+            "r" => (Entity::Reloc(RelocId::new(index)), module.relocs.len()),
+            _ => return None,
+        };
+        (index < rows).then_some(entity)
+    }
+
+    /// Returns the index of the row in its table.
+    pub fn index(self) -> usize {
+        match self {
+            Entity::Object(id) => id.index(),
+            Entity::Section(id) => id.index(),
+            Entity::Symbol(id) => id.index(),
+            Entity::LinkSymbol(id) => id.index(),
+            Entity::Function(id) => id.index(),
+            Entity::Reloc(id) => id.index(),
+        }
+    }
+
     /// Returns the object that holds the row: of a name, the one that defines it or names it first.
     pub fn object(self, module: &Module<'_>) -> ObjectId {
         match self {
@@ -151,6 +194,17 @@ pub enum Value {
     Address(u64),
     /// A word or a clause.
     Text(Cow<'static, str>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Entity(entity) => entity.fmt(f),
+            Value::Number(number) => number.fmt(f),
+            Value::Address(address) => write!(f, "{address:#x}"),
+            Value::Text(text) => write!(f, "{text:?}"),
+        }
+    }
 }
 
 impl From<Entity> for Value {

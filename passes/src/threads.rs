@@ -12,6 +12,8 @@ use rayon::ThreadPoolBuilder;
 use rayon::join_context;
 use rayon::prelude::*;
 
+use crate::traced::Traced;
+
 /// The least that is handed to another thread, in rows: less takes about as long as to wake one.
 const ROWS_PER_TASK: usize = 8 << 10;
 
@@ -149,7 +151,11 @@ impl Threads {
         };
         let least = items.len() / tasks;
         let all = items.par_iter().with_min_len(least.max(1));
-        pool.install(|| all.map(&task).collect())
+        let traced = Traced::here();
+        pool.install(|| {
+            all.map_init(|| traced.begin(), |_, item| task(item))
+                .collect()
+        })
     }
 
     /// Maps parts of the items: one part if the caller's thread does it alone.
@@ -163,7 +169,8 @@ impl Threads {
             return vec![task(items)];
         };
         let chunks = items.par_chunks(items.len().div_ceil(tasks).max(1));
-        pool.install(|| chunks.map(&task).collect())
+        let traced = Traced::here();
+        pool.install(|| chunks.map(|chunk| traced.run(|| task(chunk))).collect())
     }
 
     /// Maps parts of the items, which it may change, each with the number of its first item.
@@ -178,14 +185,20 @@ impl Threads {
         };
         let size = items.len().div_ceil(tasks).max(1);
         let chunks = items.par_chunks_mut(size).enumerate();
-        pool.install(|| chunks.map(|(at, chunk)| task(at * size, chunk)).collect())
+        let traced = Traced::here();
+        let task = |(at, chunk): (usize, &mut [T])| traced.run(|| task(at * size, chunk));
+        pool.install(|| chunks.map(task).collect())
     }
 
     /// Changes each item.
     pub fn for_each<T: Send>(&self, work: Work, items: &mut [T], task: impl Fn(&mut T) + Sync) {
         match self.divide(work) {
             None => items.iter_mut().for_each(task),
-            Some((pool, _)) => pool.install(|| items.par_iter_mut().for_each(&task)),
+            Some((pool, _)) => {
+                let traced = Traced::here();
+                let all = items.par_iter_mut();
+                pool.install(|| all.for_each_init(|| traced.begin(), |_, item| task(item)));
+            }
         }
     }
 
@@ -198,7 +211,10 @@ impl Threads {
     ) -> (A, B) {
         match self.divide(work) {
             None => (one(), other()),
-            Some((pool, _)) => pool.join(one, other),
+            Some((pool, _)) => {
+                let traced = Traced::here();
+                pool.join(|| traced.run(one), || traced.run(other))
+            }
         }
     }
 
@@ -212,7 +228,8 @@ impl Threads {
         let Some((pool, _)) = self.divide(work) else {
             return (here(), None);
         };
-        let there = |context: FnContext| context.migrated().then(there);
+        let traced = Traced::here();
+        let there = |context: FnContext| context.migrated().then(|| traced.run(there));
         pool.install(|| join_context(|_| here(), there))
     }
 
@@ -230,8 +247,9 @@ impl Second<'_> {
     /// Does something `here` while the second thread does something `there`; each may wait for the
     /// other. Returns when both are done.
     pub fn beside<R>(&self, there: impl FnOnce() + Send, here: impl FnOnce() -> R) -> R {
+        let traced = Traced::here();
         self.0.in_place_scope(|scope| {
-            scope.spawn(|_| there());
+            scope.spawn(|_| traced.run(there));
             here()
         })
     }

@@ -22,7 +22,7 @@ codes! {
         when "A pipeline cannot be read, names an unknown pass or option, or has passes in an order that cannot be.";
     UNKNOWN_NAME "unknown-name":
         "a name in an option that nothing has"
-        when "An option of a pass names a function or variable that is not in the link.";
+        when "An option, of a pass or of the link, names a function or variable that is not in the link.";
     MODULE "module":
         "a module in text form that cannot be taken"
         when "A `.lir` file cannot be read, breaks invariants of the IR, or is for another target.";

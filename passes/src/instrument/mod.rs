@@ -31,6 +31,7 @@ use crate::pass::Changed;
 use crate::pass::PassError;
 use crate::pass::Statistics;
 use crate::remark::Remark;
+use crate::remark::UnknownName;
 
 /// Something that watches passes run.
 ///
@@ -143,6 +144,9 @@ pub enum InstrumentError {
     /// A check from outside failed.
     #[error("{0}")]
     Check(String),
+    /// Remarks are asked for about something that is not there.
+    #[error("{0}")]
+    Remarks(#[from] UnknownName),
     /// A dump could not be written.
     #[error("cannot write dump '{name}': {message}")]
     Dump {

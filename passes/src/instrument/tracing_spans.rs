@@ -1,6 +1,7 @@
-//! A `tracing` span for every pass.
+//! A `tracing` span for every pass, and an event for every remark.
 
 use cuweld_ir::Module;
+use cuweld_ir::table::EntityId;
 use tracing::span::EnteredSpan;
 
 use super::Instrument;
@@ -10,10 +11,16 @@ use super::RunInfo;
 use super::StepInfo;
 use crate::pass::Changed;
 use crate::pass::PassError;
+use crate::remark::Remark;
+use crate::remark::RemarkFilter;
+use crate::remark::TRACING_TARGET;
 
-/// Opens a span around the run and around every pass, and emits what passes count as events.
+/// Opens a span around the run and around every pass, and emits what passes count and remark as
+/// events.
 #[derive(Default)]
 pub struct TracingSpans {
+    /// The remarks that are events, if the subscriber takes any.
+    filter: RemarkFilter,
     run: Option<EnteredSpan>,
     pass: Option<EnteredSpan>,
 }
@@ -23,6 +30,39 @@ impl TracingSpans {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// Leaves out remarks that the filter does not take.
+    pub fn with_remarks(self, filter: RemarkFilter) -> Self {
+        TracingSpans { filter, ..self }
+    }
+}
+
+/// Emits a remark as an event: the index of each row that it is about as a field of its kind, its
+/// arguments, and the sentence.
+fn emit(module: &Module<'_>, pass: &'static str, remark: &Remark) {
+    let subject = remark.subject();
+    let row = |kind: &str| {
+        let subject = subject.filter(|subject| subject.kind() == kind)?;
+        Some(subject.index() as u64)
+    };
+    let arguments = remark.arguments();
+    let arguments: Vec<String> = arguments
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    tracing::trace!(
+        target: TRACING_TARGET,
+        pass,
+        kind = remark.kind(),
+        object = subject.map(|subject| subject.object(module).index() as u64),
+        section = row("section"),
+        symbol = row("symbol"),
+        link_symbol = row("link-symbol"),
+        function = row("function"),
+        relocation = row("relocation"),
+        arguments = arguments.join(" "),
+        "{}",
+        remark.message(module)
+    );
 }
 
 impl Instrument for TracingSpans {
@@ -52,6 +92,22 @@ impl Instrument for TracingSpans {
         tracing::info!(changed, diagnostics, "pass is done");
         self.pass = None;
         Ok(())
+    }
+
+    fn wants_remarks(&self, pass: &str) -> bool {
+        tracing::enabled!(target: TRACING_TARGET, tracing::Level::TRACE)
+            && self.filter.takes_pass(pass)
+    }
+
+    fn remarks(&mut self, step: &StepInfo<'_>, module: &Module<'_>, remarks: &[Remark]) {
+        if !self.wants_remarks(step.name) {
+            return;
+        }
+        for remark in remarks {
+            if self.filter.takes(module, step.name, remark) {
+                emit(module, step.name, remark);
+            }
+        }
     }
 
     fn after_failed(&mut self, _: &StepInfo<'_>, _: &Module<'_>, error: &PassError) {
@@ -152,6 +208,10 @@ mod tests {
                 "DEBUG counter=\"runs\" count=1",
                 "INFO message=pass is done changed=true diagnostics=0",
                 "< pass name=\"classify\" step=1",
+                "> remarks pass=\"classify\"",
+                "TRACE message=it runs pass=\"classify\" kind=\"runs\" arguments=\"\"",
+                "TRACE message=9 bytes pass=\"classify\" kind=\"ran\" arguments=\"bytes=9\"",
+                "< remarks pass=\"classify\"",
                 "< pipeline name=\"test\" steps=1",
             ]
         );

@@ -1,5 +1,7 @@
 //! Passes for tests of the machinery: named and phased as the standard ones, doing next to nothing.
 
+use std::cell::Cell;
+
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_ir::Module;
@@ -11,6 +13,9 @@ use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
 use crate::registry::Registry;
+use crate::remark::Remark;
+use crate::remark::RemarkInfo;
+use crate::remark::Remarks;
 
 /// A pass that writes its name into the module.
 pub struct Fake {
@@ -105,6 +110,38 @@ impl Pass for Fake {
         run.extend_from_slice(self.name.as_bytes());
         run.push(b' ');
         cx.statistics.add("runs", 1);
+        cx.remarks
+            .emit(|| made(Remark::of_link(&RUNS).words("it runs")));
         Ok(Changed::Yes)
     }
+
+    fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
+        let written = module.options.record.output_name.len();
+        remarks.emit(|| {
+            made(
+                Remark::of_link(&RAN)
+                    .argument("bytes", written)
+                    .words(" bytes"),
+            )
+        });
+    }
 }
+
+thread_local! {
+    /// How many remarks the fake passes of this thread have made.
+    pub static REMARKS_MADE: Cell<usize> = const { Cell::new(0) };
+}
+
+fn made(remark: Remark) -> Remark {
+    REMARKS_MADE.set(REMARKS_MADE.get() + 1);
+    remark
+}
+
+const RUNS: RemarkInfo = RemarkInfo {
+    name: "runs",
+    doc: "A fake pass runs",
+};
+const RAN: RemarkInfo = RemarkInfo {
+    name: "ran",
+    doc: "A fake pass has run",
+};

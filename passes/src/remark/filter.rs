@@ -73,7 +73,10 @@ impl RemarkFilter {
             .iter()
             .copied()
             .chain(mangled)
-            .chain(sources.iter().flat_map(|source| [source, without_parameters(source)]));
+            .chain(sources.iter().flat_map(|source| {
+                let short = without_parameters(source);
+                [source, short, without_arguments(short)]
+            }));
         Err(UnknownName {
             name: word.clone(),
             suggestion: suggest::nearest(word, known).map(str::to_owned),
@@ -82,13 +85,16 @@ impl RemarkFilter {
 }
 
 /// Returns `true` if a word is the name of a symbol: mangled, as in the source, or as in the source
-/// without parameters.
+/// without parameters, with or without the arguments of a template.
 fn is_name(word: &str, name: &[u8]) -> bool {
     if word.as_bytes() == name {
         return true;
     }
     let source = source_name(name);
-    source.is_some_and(|source| source == word || without_parameters(&source) == word)
+    source.is_some_and(|source| {
+        let short = without_parameters(&source);
+        source == word || short == word || without_arguments(short) == word
+    })
 }
 
 /// Returns a name of the source up to its parameters, without the type that a template returns.
@@ -105,6 +111,14 @@ fn without_parameters(source: &str) -> &str {
         }
     }
     source.get(start..).unwrap_or(source)
+}
+
+/// Returns a name without the arguments of a template at its end.
+fn without_arguments(name: &str) -> &str {
+    match name.strip_suffix('>') {
+        Some(_) => name.split('<').next().unwrap_or(name),
+        None => name,
+    }
 }
 
 #[cfg(test)]
@@ -128,6 +142,9 @@ mod tests {
             assert!(is_name(word, b"_Z3fooi"), "{word}");
         }
         assert!(!is_name("fo", b"_Z3fooi") && !is_name("int", b"_Z3fooi"));
+        for word in ["clamp_to", "clamp_to<float>"] {
+            assert!(is_name(word, b"_Z8clamp_toIfET_S0_S0_S0_"), "{word}");
+        }
         let template = "T1 heavy<void (*)(int)>(const T1 *, int)";
         assert_eq!(without_parameters(template), "heavy<void (*)(int)>");
         assert_eq!(without_parameters("f(int)::tab"), "f");

@@ -11,18 +11,20 @@ use serde::Serialize;
 use serde::Serializer;
 use serde::ser::SerializeMap;
 
+use super::DISCOVER;
 use super::Entity;
 use super::Part;
 use super::Remark;
+use super::RemarkInfo;
 use super::Value;
 
 /// A remark with the names of what it speaks of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Shown {
-    /// The pass that made the decision.
+    /// The pass that made the decision, or [`DISCOVER`].
     pub pass: &'static str,
-    /// Its step in the pipeline, counted from 1.
+    /// Its step in the pipeline, counted from 1; 0 for the discovery of inputs.
     pub step: usize,
     /// The kind of remark, one of those that the pass declares.
     pub kind: &'static str,
@@ -106,9 +108,25 @@ impl Shown {
         }
     }
 
+    /// Makes a remark on an input that is no part of a module, as its discovery makes it.
+    pub fn of_input(kind: &RemarkInfo, input: String, message: String) -> Self {
+        Shown {
+            pass: DISCOVER,
+            step: 0,
+            kind: kind.name,
+            object: Some(input),
+            subject: None,
+            arguments: Vec::new(),
+            message,
+        }
+    }
+
     /// Returns the remark as a line of text: `a.o: remark: symbol-resolve: 'f(int)' prevails ...`.
     pub fn line(&self) -> String {
-        let place = self.object.as_ref().map_or(String::new(), |object| format!("{object}: "));
+        let place = self
+            .object
+            .as_ref()
+            .map_or(String::new(), |object| format!("{object}: "));
         format!("{place}remark: {}: {}", self.pass, self.message)
     }
 }

@@ -50,7 +50,12 @@ fn line(module: &Module<'_>, id: LinkSymbolId, amount: u32, unit: &str) -> Strin
     format!("  {amount:6} {unit} '{name}' in '{place}'\n")
 }
 
-fn stack(module: &Module<'_>, graph: &CallGraph, deepest: &DeepestStack, id: LinkSymbolId) -> String {
+fn stack(
+    module: &Module<'_>,
+    graph: &CallGraph,
+    deepest: &DeepestStack,
+    id: LinkSymbolId,
+) -> String {
     let components = graph.components();
     let first = DeepestStack::component(graph, id);
     let name = String::from_utf8_lossy(module.link_name(id));

@@ -33,7 +33,8 @@ pub(super) const KINDS: &[RemarkInfo] = &[LIVE, DROPPED, ALL_LIVE];
 
 /// Makes a remark about each function, in the order of resolved symbols. Linear in the call graph.
 pub(super) fn make(module: &Module<'_>, remarks: &mut Remarks) {
-    let is_function = |id: &LinkSymbolId| module.symbols[module.link_symbols[*id].first].is_function();
+    let is_function =
+        |id: &LinkSymbolId| module.symbols[module.link_symbols[*id].first].is_function();
     let functions = module.link_symbols.ids().filter(is_function);
     if module.keeps_dead_code() {
         let count = functions.count();
@@ -80,7 +81,9 @@ impl<'m, 'data> Reasons<'m, 'data> {
         let mut roots: Vec<LinkSymbolId> = ids.filter(|id| host.contains(*id)).collect();
         if host.only.is_none() {
             let kernels = graph.kernels_by_address(module);
-            kernels.iter().for_each(|kernel| by_address[kernel.index()] = true);
+            kernels
+                .iter()
+                .for_each(|kernel| by_address[kernel.index()] = true);
             roots.extend(kernels);
         }
         let (mut taken_in, mut callers) = (vec![None; count], vec![None; count]);
@@ -113,11 +116,12 @@ impl<'m, 'data> Reasons<'m, 'data> {
     fn of_live(&self, id: LinkSymbolId) -> Remark {
         let remark = Remark::about(&LIVE, id).words(" stays: ");
         if self.host.contains(id) {
-            return remark.argument("reason", match self.host.known_by {
-                KnownBy::Nothing => "all kernels do",
-                KnownBy::Options => "-kernels-used names it",
-                KnownBy::Host => "host code refers to it",
-            });
+            let (reason, why) = match self.host.known_by {
+                KnownBy::Nothing => ("kernel", "all kernels do"),
+                KnownBy::Options => ("option", "-kernels-used names it"),
+                KnownBy::Host => ("host", "host code refers to it"),
+            };
+            return remark.words(why).silent("reason", reason);
         }
         if self.by_address[id.index()] {
             return remark
@@ -159,7 +163,9 @@ impl<'m, 'data> Reasons<'m, 'data> {
                 .argument("caller", caller)
                 .words(", which stays, calls it, and no object defines it")
                 .silent("reason", "called-undefined"),
-            (None, None) => remark.argument("reason", "something that stays needs it"),
+            (None, None) => remark
+                .words("something that stays needs it")
+                .silent("reason", "needed"),
         }
     }
 
@@ -167,11 +173,12 @@ impl<'m, 'data> Reasons<'m, 'data> {
         let remark = Remark::about(&DROPPED, id).words(" goes: ");
         let row = &self.module.link_symbols[id];
         if row.live == Liveness::Unreferenced && row.definition.is_some() {
-            return remark.argument("reason", match self.host.known_by {
-                KnownBy::Nothing => "nothing launches it",
-                KnownBy::Options => "-kernels-used does not name this kernel",
-                KnownBy::Host => "no host code refers to this kernel",
-            });
+            let (reason, why) = match self.host.known_by {
+                KnownBy::Nothing => ("kernel", "nothing launches it"),
+                KnownBy::Options => ("option", "-kernels-used does not name this kernel"),
+                KnownBy::Host => ("host", "no host code refers to this kernel"),
+            };
+            return remark.words(why).silent("reason", reason);
         }
         match self.callers[id.index()] {
             Some(caller) => remark

@@ -63,7 +63,8 @@ pub(super) fn make(module: &Module<'_>, remarks: &mut Remarks) {
             .words(", had ")
             .argument("before", *size)
     });
-    let at: HashMap<u64, &PoolPart, FixedState> = pool.iter().map(|part| (part.offset, part)).collect();
+    let at: HashMap<u64, &PoolPart, FixedState> =
+        pool.iter().map(|part| (part.offset, part)).collect();
     for (id, symbol) in module.symbols.iter() {
         let SymbolPlace::Section(section) = symbol.place else {
             continue;

@@ -23,7 +23,9 @@ pub(crate) fn make(module: &Module<'_>, remarks: &mut Remarks) {
     let Some(plan) = &module.plan else { return };
     let has_bytes = |index: &usize| {
         let row = &plan.sections[*index];
-        !is_no_bits(row.ty, row.flags) && row.size != 0 && !matches!(row.content, PlanContent::Alias(_))
+        !is_no_bits(row.ty, row.flags)
+            && row.size != 0
+            && !matches!(row.content, PlanContent::Alias(_))
     };
     let mut in_file: Vec<usize> = (0..plan.sections.len()).filter(has_bytes).collect();
     in_file.sort_by_key(|index| plan.sections[*index].offset);

@@ -158,7 +158,7 @@ fn about(module: &Module<'_>, variable: &Placed<'_>) -> Remark {
         (true, Some(kernel)) => remark
             .words("the shared memory of kernel ")
             .argument("kernel", kernel),
-        (true, None) => remark.words("the shared memory of the kernels that use it"),
+        (true, None) => remark.words("the shared memory of all kernels that use it"),
         (false, _) => {
             let name = String::from_utf8_lossy(variable.section).into_owned();
             remark.argument("section", name)

@@ -76,7 +76,9 @@ fn greediest(module: &Module<'_>, graph: &CallGraph) -> Vec<Greediest> {
     let registers = |node: u32| {
         let link = graph.link_symbol(node)?;
         let function = module.link_function(link)?;
-        module.is_function_live(function).then(|| module.functions[function].registers)
+        module
+            .is_function_live(function)
+            .then(|| module.functions[function].registers)
     };
     for members in components.iter() {
         let mut most = Greediest::default();
@@ -119,7 +121,9 @@ fn of_callee(remark: Remark, graph: &CallGraph, kernel: LinkSymbolId, most: Gree
     };
     match graph.link_symbol(through) {
         Some(through) if through == callee => remark,
-        Some(through) => remark.words(", which it reaches through ").argument("through", through),
+        Some(through) => remark
+            .words(", which it reaches through ")
+            .argument("through", through),
         None => remark.words(", which it reaches by an indirect call"),
     }
 }

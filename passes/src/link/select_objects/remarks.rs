@@ -2,6 +2,7 @@
 
 use cuweld_ir::Module;
 use cuweld_ir::ObjectId;
+use cuweld_ir::ObjectOrigin;
 use cuweld_ir::ObjectState;
 use cuweld_ir::SymbolId;
 
@@ -56,7 +57,16 @@ pub(crate) fn about(module: &Module<'_>, id: ObjectId, awaited: &Awaited<'_>) ->
         ObjectState::Included => &TAKES_PART,
         _ => &LEFT_OUT,
     };
-    let remark = Remark::about(kind, id);
+    let remark = Remark::about(kind, id)
+        .silent("sm", u32::from(object.sm()))
+        .silent(
+            "origin",
+            match object.origin {
+                ObjectOrigin::Cubin => "cubin",
+                ObjectOrigin::Fatbin => "fatbin",
+                ObjectOrigin::Compiled => "compiled",
+            },
+        );
     match object.state {
         ObjectState::SkippedExecutable => remark
             .words(" takes no part: it is a finished executable")
