@@ -19,6 +19,7 @@ pub use self::dumping::DumpFormat;
 pub use self::dumping::Dumping;
 pub use self::selection::PassSelection;
 pub use self::watching::Progress;
+pub use self::watching::RemarkOptions;
 pub use self::watching::StatisticsForm;
 pub use self::watching::Watching;
 use crate::extend::Extensions;

@@ -6,6 +6,7 @@ mod findings;
 mod lowering;
 mod optimise;
 mod reading;
+mod remarks;
 mod request;
 
 use std::borrow::Cow;
@@ -56,6 +57,7 @@ use crate::registration::registration;
 use crate::registration::registration_of_program;
 use crate::report::LinkData;
 use crate::report::PassRecorder;
+use crate::run::Start;
 use crate::run::run_until;
 use crate::run::step_before_emit;
 use cuweld_passes::threads::Threads;
@@ -135,6 +137,7 @@ impl LinkedFile<'_> {
         inputs: &InputArena,
         threads: &Threads,
     ) -> Result<Replaced, OutputError> {
+        let _span = tracing::info_span!("write", bytes = self.size()).entered();
         match self {
             LinkedFile::Image(bytes) => {
                 OutputError::if_changed(inputs)?;
@@ -214,6 +217,7 @@ pub fn link<'data>(
     let has_runtime = inputs.any(|input| input.system_library);
     let mut times = Vec::new();
     if request.discover.lto {
+        let _span = tracing::info_span!("optimise").entered();
         let job = (request, &mut times);
         match optimise(
             job,
@@ -232,6 +236,10 @@ pub fn link<'data>(
             Optimisation::Linked => {}
         }
     }
+    let remarks = remarks::of_discovery(
+        &found.discovered,
+        request.controls.watching.remarks.as_ref(),
+    );
     let ReadInputs {
         mut module,
         inputs,
@@ -246,7 +254,11 @@ pub fn link<'data>(
         request.controls,
         step_before_emit(request.controls, &manager).filter(|_| request.as_text.is_none()),
     );
-    let start = (findings, last);
+    let start = Start {
+        findings,
+        remarks,
+        last,
+    };
     let mut recorder = controls
         .report
         .then(|| PassRecorder::new(controls.watching.time_passes));
@@ -273,7 +285,10 @@ pub fn link<'data>(
         .included_objects()
         .any(|(_, object)| object.system_library);
     let map_of = |is_wanted: bool| match is_wanted && !reporter.failed() {
-        true => LinkMap::new(&module, file_name::text),
+        true => {
+            let _span = tracing::info_span!("map").entered();
+            LinkMap::new(&module, file_name::text)
+        }
         false => None,
     };
     let mut map = map_of(controls.map);
@@ -282,7 +297,10 @@ pub fn link<'data>(
         true => unused_sections(&module, file_name::text),
         false => None,
     };
-    let text = request.as_text.map(|form| text::print(&module, form));
+    let text = request.as_text.map(|form| {
+        let _span = tracing::info_span!("print-text").entered();
+        text::print(&module, form)
+    });
     let output = match text.map(String::into_bytes).or_else(|| module.image.take()) {
         Some(image) => Some(LinkedFile::Image(image)),
         None if last.is_some() => Some(LinkedFile::Planned(Box::new(module))),

@@ -71,6 +71,7 @@ pub use controls::DumpFormat;
 pub use controls::Dumping;
 pub use controls::PassSelection;
 pub use controls::Progress;
+pub use controls::RemarkOptions;
 pub use controls::StatisticsForm;
 pub use controls::Watching;
 pub use cuweld_elf::Target;

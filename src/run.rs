@@ -19,6 +19,7 @@ use cuweld_passes::instrument::InstrumentError;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::RunError;
 use cuweld_passes::pass::PassError;
+use cuweld_passes::remark::Shown;
 
 use self::instruments::Instruments;
 use crate::controls::Controls;
@@ -36,7 +37,11 @@ pub fn run_pipeline<'data>(
     findings: Diagnostics,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<()> {
-    let start = (findings, None);
+    let start = Start {
+        findings,
+        remarks: Vec::new(),
+        last: None,
+    };
     run_until(controls, manager, module, arena, start, None, reporter).map(drop)
 }
 
@@ -51,6 +56,16 @@ pub fn step_before_emit(controls: &Controls, manager: &PassManager) -> Option<us
     (writes_plan && runs_through).then(|| steps.len().saturating_sub(1))
 }
 
+/// What a run begins with, and where it ends.
+pub struct Start {
+    /// What there is to say of the inputs.
+    pub findings: Diagnostics,
+    /// The remarks on their discovery.
+    pub remarks: Vec<Shown>,
+    /// The last step to run, if it is not that of the controls.
+    pub last: Option<usize>,
+}
+
 /// Runs a pipeline as [`run_pipeline`] does, up to a step, and records it for a report if
 /// there is to be one. Returns `false` if the inputs cannot be linked.
 pub fn run_until<'data>(
@@ -58,13 +73,18 @@ pub fn run_until<'data>(
     manager: &PassManager,
     module: &mut Module<'data>,
     arena: &'data Arena,
-    (mut diagnostics, last): (Diagnostics, Option<usize>),
+    start: Start,
     recorder: Option<&mut PassRecorder>,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<bool> {
+    let Start {
+        findings: mut diagnostics,
+        remarks,
+        last,
+    } = start;
     let run = controls.selection.run_options(last);
     let mut sink = DumpTo::new(controls.dumping.dir.clone());
-    let mut instruments = Instruments::new(controls);
+    let mut instruments = Instruments::new(controls, remarks);
     let result = {
         let mut dump = controls.dumping.instrument(&mut sink);
         let dump = dump.as_mut().map(|it| it as &mut dyn Instrument);
@@ -112,6 +132,14 @@ fn report_findings(findings: &[Diagnostic], reporter: &mut Reporter<'_>) -> io::
 
 /// Reports why a run ended early, unless a finding says so already.
 fn report_error(error: &RunError, reporter: &mut Reporter<'_>) -> io::Result<()> {
+    if let RunError::Instrument {
+        error: InstrumentError::Remarks(error),
+        ..
+    } = error
+    {
+        let message = format!("cuweld: remarks: {error}");
+        return reporter.report(&Diagnostic::fatal(usage::UNKNOWN_NAME, message));
+    }
     let code = match error {
         RunError::Pass { error, .. } => match error {
             PassError::Diagnosed => return Ok(()),

@@ -12,6 +12,7 @@ use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 
 use super::Program;
+use super::log::traced;
 use super::nvlink::split_words;
 use super::output_file::write;
 use super::output_file::write_or_print;
@@ -167,9 +168,30 @@ pub fn run(
     let files = Arc::new(SharedFiles::default());
     let mut reporter = Reporter::new(stderr, Style::Native);
     args.pipeline.set_up(&mut reporter);
+    let trace = ("dlink", args.pipeline.trace());
+    let mut code = 0;
+    traced(
+        trace,
+        controls.watching.remarks.is_some(),
+        &mut reporter,
+        |reporter| {
+            code = link_targets(args, &controls, files, stdout, reporter)?;
+            Ok(())
+        },
+    )?;
+    Ok(code.max(reporter.exit_code()))
+}
+
+fn link_targets(
+    args: &DlinkArgs,
+    controls: &Controls,
+    files: Arc<SharedFiles>,
+    stdout: &mut dyn Write,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<u8> {
     let prepared = args.form().and_then(|form| {
         let targets = args.targets(&files)?;
-        args.check(&controls, form, &targets)?;
+        args.check(controls, form, &targets)?;
         Ok((form, targets))
     });
     let (form, targets) = match prepared {
@@ -186,7 +208,7 @@ pub fn run(
         .map_or(Vec::new(), |name| name.as_encoded_bytes().to_vec());
     let jobs: Result<Vec<_>, _> = targets
         .iter()
-        .map(|target| args.job(*target, targets.len() > 1, &name, &controls))
+        .map(|target| args.job(*target, targets.len() > 1, &name, controls))
         .collect();
     let jobs = match jobs {
         Ok(jobs) => jobs,
@@ -204,7 +226,7 @@ pub fn run(
     let mut made = Collected::new(form, options);
     let how = (args.input.asked_jobs(), args.keep_going);
     link_all(&jobs, &files, how, &mut |link| made.add(link));
-    made.finish(&mut reporter, |bytes| {
+    made.finish(reporter, |bytes| {
         write_or_print(output, bytes, stdout)?;
         match &args.dependency_output {
             None => Ok(()),

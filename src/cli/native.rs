@@ -31,6 +31,7 @@ use super::finalize::FinalizeArgs;
 use super::finalizer_args::FinalizerArgs;
 use super::inspect::InspectArgs;
 use super::jitlink::JitlinkArgs;
+use super::log::traced;
 use super::module_args::is_text_path;
 use super::nvlink::environment::Surroundings;
 use super::opt::OptArgs;
@@ -275,12 +276,38 @@ fn run_link(
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
     args.pipeline.set_up(&mut reporter);
-    let mut controls = args.pipeline.controls(program.register);
+    let controls = args.pipeline.controls(program.register);
+    let trace = ("link", args.pipeline.trace());
+    traced(
+        trace,
+        controls.watching.remarks.is_some(),
+        &mut reporter,
+        |reporter| {
+            let memory = (InputArena::new(), Arena::new());
+            link_with(args, words, (program, controls), &memory, stdout, reporter)?;
+            let _span = tracing::info_span!("free-memory").entered();
+            drop(memory);
+            Ok(())
+        },
+    )?;
+    Ok(reporter.exit_code())
+}
+
+fn link_with(
+    args: &LinkArgs,
+    words: &[String],
+    (program, mut controls): (Program<'_>, Controls),
+    (input_arena, arena): &(InputArena, Arena),
+    stdout: &mut dyn Write,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
     controls.map = args.map.is_some();
     controls.print_gc_sections = args.print_gc_sections;
     controls.report = args.report.is_some();
     let words = without_option(words, "--repro");
     let words = without_option(&words, "--report");
+    let words = without_option(&words, "--trace");
+    let words = without_option(&words, "--remarks-output");
     let mut recorder = Recorder::new(without_option(&words, "--map"));
     let finalizer = args.finalizer.options();
     let wants_sass = finalizer.out_sass || finalizer.binary_kind == Some(BinaryKind::Sass);
@@ -313,27 +340,26 @@ fn run_link(
         }
         Err(diagnostic) => {
             reporter.report(&diagnostic)?;
-            return Ok(reporter.exit_code());
+            return Ok(());
         }
     };
     if args.pipeline.print_pipeline {
         let facts = Facts::new(args.arch, &request.options);
-        print_pipeline(&controls, facts, Phase::Lowered, stdout, &mut reporter)?;
-        return Ok(reporter.exit_code());
+        print_pipeline(&controls, facts, Phase::Lowered, stdout, reporter)?;
+        return Ok(());
     }
     if args.print_search_dirs {
         stdout.write_all(search_dirs(&request.discover, &request.compile).as_bytes())?;
-        return Ok(reporter.exit_code());
+        return Ok(());
     }
-    let (input_arena, arena) = (InputArena::new(), Arena::new());
-    let outcome = link(&request, &input_arena, &arena, &mut reporter)?;
+    let outcome = link(&request, input_arena, arena, reporter)?;
     if outcome.output.is_none() && !reporter.failed() {
         let message = "the passes ended before the file was made: nothing is written";
         let note = Diagnostic::remark(usage::OUTPUT, message);
         reporter.report(&note.help("`cuweld opt` writes the module as it is"))?;
     }
     if args.print_gc_sections && !reporter.failed() {
-        gc_sections::print(outcome.unused.as_deref(), stdout, &mut reporter)?;
+        gc_sections::print(outcome.unused.as_deref(), stdout, reporter)?;
     }
     let file = match outcome.output {
         Some(file) if wants_sass && args.arch.is_mercury() && request.as_text.is_none() => {
@@ -355,7 +381,7 @@ fn run_link(
         _ => None,
     };
     if let Some(file) = file
-        && let Err(error) = file.write(&output, &input_arena, &request.threads)
+        && let Err(error) = file.write(&output, input_arena, &request.threads)
     {
         reporter.internal_error |= error.is_internal();
         reporter.report(&unwritten(&output, &error))?;
@@ -363,7 +389,7 @@ fn run_link(
     if let Some(path) = args.map.as_ref().filter(|_| is_linked)
         && !reporter.failed()
     {
-        write_map(outcome.map.as_ref(), path, stdout, &mut reporter)?;
+        write_map(outcome.map.as_ref(), path, stdout, reporter)?;
     }
     if let Some((path, report)) = report
         && !reporter.failed()
@@ -373,8 +399,8 @@ fn run_link(
             reporter.report(&finding)?;
         }
     }
-    finish(|| recorder, &controls, &input_arena, &mut reporter)?;
-    Ok(reporter.exit_code())
+    finish(|| recorder, &controls, input_arena, reporter)?;
+    Ok(())
 }
 
 /// Refuses a map or a report of what is not the file that the link writes: of the SASS that is taken

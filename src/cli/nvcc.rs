@@ -252,9 +252,14 @@ fn read(
 /// Returns `true` for a link that is all that its step does: what else it may be asked to write is
 /// not written here.
 fn is_of_a_step(args: &NvlinkArgs, links: usize) -> bool {
-    let writes = args.time.is_some() || args.map.is_some() || args.controls.repro.is_some();
-    let is_other =
-        args.prints_search_dirs || args.index_file.is_some() || args.compile.lto.emit_ptx;
+    let writes = args.time.is_some()
+        || args.map.is_some()
+        || args.trace.is_some()
+        || args.controls.repro.is_some();
+    let is_other = args.prints_search_dirs
+        || args.prints_pipeline
+        || args.index_file.is_some()
+        || args.compile.lto.emit_ptx;
     let is_watched = links > 1 && args.controls.observe();
     args.register_link_binaries.is_some()
         && args.unsupported.is_empty()

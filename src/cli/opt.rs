@@ -18,6 +18,7 @@ use cuweld_ir::elf;
 use cuweld_ir::text;
 use cuweld_passes::pipeline::Facts;
 
+use super::log::traced;
 use super::module_args::ModuleArgs;
 use super::module_args::is_standard;
 use super::module_args::is_text_path;
@@ -25,6 +26,7 @@ use super::output_file::write_or_print;
 use super::pipeline_args::PipelineArgs;
 use super::pipeline_args::print_pipeline;
 use super::pipeline_args::without_option;
+use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::extend::Register;
@@ -60,20 +62,42 @@ pub fn run(
 ) -> io::Result<u8> {
     let mut reporter = Reporter::new(stderr, Style::Native);
     args.pipeline.set_up(&mut reporter);
-    let mut controls = args.pipeline.controls(register);
+    let controls = args.pipeline.controls(register);
+    let trace = ("opt", args.pipeline.trace());
+    traced(
+        trace,
+        controls.watching.remarks.is_some(),
+        &mut reporter,
+        |reporter| run_with(args, words, controls, stdout, reporter),
+    )?;
+    Ok(reporter.exit_code())
+}
+
+fn run_with(
+    args: &OptArgs,
+    words: &[String],
+    mut controls: Controls,
+    stdout: &mut dyn Write,
+    reporter: &mut Reporter<'_>,
+) -> io::Result<()> {
     controls.selection.start_after = args.start_after.clone();
-    let mut recorder = Recorder::new(without_option(words, "--repro"));
+    let words = without_option(words, "--repro");
+    let words = without_option(&words, "--trace");
+    let words = without_option(&words, "--remarks-output");
+    let mut recorder = Recorder::new(words);
     for input in &args.module.inputs {
         recorder.file(input);
     }
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let name = args.output.file_name();
     let name = name.map_or(Vec::new(), |name| name.as_bytes().to_vec());
-    let module = args
-        .module
-        .load(name, &controls, &input_arena, &arena, &mut reporter)?;
+    let module = {
+        let _span = tracing::info_span!("read").entered();
+        args.module
+            .load(name, &controls, &input_arena, &arena, reporter)?
+    };
     let Some((mut module, findings)) = module else {
-        return Ok(reporter.exit_code());
+        return Ok(());
     };
     // Contents that a text only names.
     for object in module.objects.values() {
@@ -86,22 +110,18 @@ pub fn run(
     };
     let facts = Facts::new(module.target, &module.options);
     if args.pipeline.print_pipeline {
-        print_pipeline(&controls, facts, start, stdout, &mut reporter)?;
-        return Ok(reporter.exit_code());
+        print_pipeline(&controls, facts, start, stdout, reporter)?;
+        return Ok(());
     }
     match controls.manager(facts, start) {
-        Ok(manager) => run_pipeline(
-            &controls,
-            &manager,
-            &mut module,
-            &arena,
-            findings,
-            &mut reporter,
-        )?,
+        Ok(manager) => run_pipeline(&controls, &manager, &mut module, &arena, findings, reporter)?,
         Err(diagnostic) => reporter.report(&diagnostic)?,
     }
     if !reporter.failed() {
-        let bytes = output(&module, args, &arena);
+        let bytes = {
+            let _span = tracing::info_span!("print").entered();
+            output(&module, args, &arena)
+        };
         let written = bytes.and_then(|bytes| {
             OutputError::if_changed(&input_arena).map_err(|error| {
                 Diagnostic::fatal(system::INPUT_CHANGED, format!("cuweld: {error}"))
@@ -112,8 +132,8 @@ pub fn run(
             reporter.report(&diagnostic)?;
         }
     }
-    finish(|| recorder, &controls, &input_arena, &mut reporter)?;
-    Ok(reporter.exit_code())
+    finish(|| recorder, &controls, &input_arena, reporter)?;
+    Ok(())
 }
 
 /// Returns the module in the form that the output's name asks for.

@@ -19,6 +19,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
 
 /// Writes a file, or the standard output if it stands for that.
 pub fn write_or_print(path: &Path, bytes: &[u8], stdout: &mut dyn Write) -> Result<(), Diagnostic> {
+    let _span = tracing::info_span!("write", bytes = bytes.len()).entered();
     match is_standard(path) {
         true => stdout
             .write_all(bytes)

@@ -102,6 +102,12 @@ fn describe(info: &PassInfo, stdout: &mut dyn Write) -> io::Result<u8> {
         writeln!(stdout, "\n{} = {}", option.name, option.default)?;
         writeln!(stdout, "    {}: {}", option.ty, option.doc)?;
     }
+    if !info.remarks.is_empty() {
+        writeln!(stdout, "\nremarks:")?;
+    }
+    for remark in info.remarks {
+        writeln!(stdout, "{:22} {}", remark.name, remark.doc)?;
+    }
     Ok(0)
 }
 

@@ -27,6 +27,7 @@ use crate::controls::DumpChanged;
 use crate::controls::DumpFormat;
 use crate::controls::Dumping;
 use crate::controls::PassSelection;
+use crate::controls::RemarkOptions;
 use crate::controls::StatisticsForm;
 use crate::controls::Watching;
 use crate::diagnostics::Reporter;
@@ -34,6 +35,7 @@ use crate::driver::Hooks;
 use crate::driver::Request;
 use crate::extend::Extensions;
 use crate::extend::Register;
+use crate::file_name;
 use crate::input::CpuArch;
 use crate::input::DiscoverOptions;
 use crate::input::EarlyErrors;
@@ -233,9 +235,16 @@ pub struct PipelineArgs {
     /// Report what every pass counted, as a table or as JSON.
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "table", value_parser = ["table", "json"])]
     stats: Option<String>,
-    /// Write a trace that chrome://tracing and ui.perfetto.dev open.
+    /// Write a trace of the whole process that chrome://tracing and ui.perfetto.dev open.
     #[arg(long, value_name = "chrome:FILE", value_parser = parse_trace)]
     trace: Option<String>,
+    /// Say what passes decide, and why: everything, or what these passes say of these functions and
+    /// variables, mangled or as in the source.
+    #[arg(long, value_name = "PASS|SYMBOL,..", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    remarks: Option<String>,
+    /// Write remarks into this file, as JSON, an object a line, and not as messages.
+    #[arg(long, value_name = "FILE", value_parser = file_name::parse)]
+    remarks_output: Option<PathBuf>,
     /// Dump the IR before these passes, or `all`.
     #[arg(long, value_name = "PASS", value_delimiter = ',')]
     dump_before: Vec<String>,
@@ -318,6 +327,11 @@ impl PipelineArgs {
         }
     }
 
+    /// Returns the file of the trace, if there is to be one.
+    pub fn trace(&self) -> Option<&str> {
+        self.trace.as_deref()
+    }
+
     fn selection(&self) -> PassSelection {
         PassSelection {
             pipeline: self.pipeline.clone(),
@@ -339,7 +353,13 @@ impl PipelineArgs {
                 "json" => StatisticsForm::Json,
                 _ => StatisticsForm::Table,
             }),
-            chrome_trace: self.trace.clone(),
+            remarks: RemarkOptions::parse(
+                self.remarks.as_deref(),
+                self.remarks_output
+                    .as_deref()
+                    .map(file_name::of_path)
+                    .as_deref(),
+            ),
             exec_on_change: self.exec_on_change.clone(),
         }
     }
@@ -398,7 +418,8 @@ pub fn without_option(words: &[String], option: &str) -> Vec<String> {
     left
 }
 
-fn parse_trace(text: &str) -> Result<String, String> {
+/// Reads the form of a trace and its file.
+pub fn parse_trace(text: &str) -> Result<String, String> {
     match text.strip_prefix("chrome:") {
         Some(file) if !file.is_empty() => Ok(file.to_owned()),
         _ => Err("expected chrome:FILE".to_owned()),

@@ -112,6 +112,7 @@ pub fn compile_ptx<'data>(
             return found;
         }
     };
+    let _span = tracing::info_span!("compile-ptx", files = jobs.len()).entered();
     let work = Work::Programs(jobs.len());
     let results: Vec<Result<Compiled, CompileError>> =
         threads.map(work, &jobs, |(_, ptx)| ptxas.compile(*ptx));

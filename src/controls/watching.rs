@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use cuweld_passes::remark::DISCOVER;
+
 /// What is checked and measured around passes; by default nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Watching {
@@ -13,12 +15,58 @@ pub struct Watching {
     pub time_passes: bool,
     /// Report what passes counted.
     pub statistics: Option<StatisticsForm>,
-    /// File for a trace in Chrome's format.
-    pub chrome_trace: Option<String>,
+    /// The remarks that are shown.
+    pub remarks: Option<RemarkOptions>,
     /// A shell command to run after every pass that changed the module.
     pub exec_on_change: Option<String>,
     /// What is called before every pass.
     pub progress: Option<Progress>,
+}
+
+/// Which remarks are shown, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemarkOptions {
+    /// Names of passes and of symbols, mangled or as in the source, that remarks have to be of; all
+    /// remarks without a name, and with the name `all`.
+    pub names: Vec<String>,
+    /// File for the remarks, as JSON, an object a line. Without one they are messages.
+    pub output: Option<String>,
+}
+
+impl RemarkOptions {
+    /// Reads names, separated by commas that are not inside of parentheses or angle brackets, and the
+    /// file.
+    pub fn parse(names: Option<&str>, output: Option<&str>) -> Option<Self> {
+        if names.is_none() && output.is_none() {
+            return None;
+        }
+        let mut depth = 0_usize;
+        let split = |letter: char| {
+            match letter {
+                '(' | '<' => depth += 1,
+                ')' | '>' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            letter == ',' && depth == 0
+        };
+        let names = names.unwrap_or_default().split(split);
+        let names = names.map(str::trim).filter(|name| !name.is_empty());
+        Some(RemarkOptions {
+            names: names.map(str::to_owned).collect(),
+            output: output.map(str::to_owned),
+        })
+    }
+}
+
+impl RemarkOptions {
+    /// Returns `true` if remarks on the discovery of inputs are shown: they are about no symbol.
+    pub(crate) fn take_discovery(&self) -> bool {
+        self.names.is_empty()
+            || self
+                .names
+                .iter()
+                .any(|name| name == "all" || name == DISCOVER)
+    }
 }
 
 /// A function that is called before every pass, with its name, its number from 1 and their number;
@@ -63,8 +111,23 @@ impl Watching {
         self.verify_each
             || self.time_passes
             || self.statistics.is_some()
-            || self.chrome_trace.is_some()
+            || self.remarks.is_some()
             || self.exec_on_change.is_some()
             || self.progress.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RemarkOptions;
+
+    #[test]
+    fn names_of_the_source_have_commas() {
+        let names = |text| RemarkOptions::parse(Some(text), None).map(|options| options.names);
+        let expected = ["place-memory", "f(int, pair<int, long>)", "g"];
+        let found = names("place-memory,f(int, pair<int, long>), g,").unwrap();
+        assert_eq!(found, expected);
+        assert!(names("").unwrap().is_empty());
+        assert_eq!(RemarkOptions::parse(None, None), None);
     }
 }

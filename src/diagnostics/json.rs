@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
+use cuweld_passes::remark::Shown;
 use serde::Serialize;
 
 use super::demangle::explain_names;
@@ -37,6 +38,21 @@ struct Line<'a> {
 /// Returns the line of a finding, with the target that `-report-arch` asks for.
 pub fn line_of(severity: Severity, diagnostic: &Diagnostic, target: Option<&str>) -> String {
     text_of(&line(severity, diagnostic, target))
+}
+
+/// A remark as a line.
+#[derive(Serialize)]
+struct RemarkLine<'a> {
+    severity: &'static str,
+    #[serde(flatten)]
+    remark: &'a Shown,
+}
+
+/// Returns the line of a remark.
+pub fn line_of_remark(remark: &Shown) -> String {
+    let severity = "remark";
+    // Keys are texts.
+    serde_json::to_string(&RemarkLine { severity, remark }).unwrap_or_default()
 }
 
 /// Returns the line of a text that stands alone.

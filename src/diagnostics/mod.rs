@@ -14,6 +14,7 @@ mod reporter;
 
 pub use cuweld_diagnostics::Diagnostic;
 pub use cuweld_diagnostics::Severity;
+pub use json::line_of_remark;
 pub use reporter::Reporter;
 pub use reporter::Style;
 pub use reporter::nvlink_word;

@@ -7,6 +7,7 @@ use std::io::Write;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::report;
+use cuweld_passes::remark::Shown;
 
 use super::demangle::explain_names;
 use super::json;
@@ -256,6 +257,14 @@ impl<'w> Reporter<'w> {
             }
         }
         Ok(())
+    }
+
+    /// Writes a remark: what a pass decided, and why.
+    pub fn remark(&mut self, remark: &Shown) -> io::Result<()> {
+        match self.json {
+            true => writeln!(self.out, "{}", json::line_of_remark(remark)),
+            false => self.line(&remark.line()),
+        }
     }
 
     /// Writes what another reporter of the same form has written.

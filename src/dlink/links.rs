@@ -15,6 +15,7 @@ use cuweld_diagnostics::codes::internal;
 use cuweld_diagnostics::codes::system;
 use cuweld_elf::Target;
 use cuweld_ir::Arena;
+use cuweld_passes::traced::Traced;
 
 use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
@@ -74,7 +75,9 @@ pub fn link_all(
         take,
     });
     let order_of = || order.lock().unwrap_or_else(PoisonError::into_inner);
+    let traced = Traced::here();
     let work = || {
+        let _task = traced.begin();
         while !order_of().ended
             && let index = next.fetch_add(1, Ordering::Relaxed)
             && let Some(job) = jobs.get(index)
@@ -135,6 +138,8 @@ fn panicked(job: &LinkJob<'_>) -> TargetLink {
 }
 
 fn link_one(job: &LinkJob<'_>, files: &Arc<SharedFiles>, threads: usize) -> TargetLink {
+    let name = job.request.discover.target.to_string();
+    let _span = tracing::info_span!("link", name).entered();
     let mut messages = Vec::new();
     let mut reporter = Reporter::new(&mut messages, job.style);
     (job.set_up)(&mut reporter);

@@ -85,6 +85,7 @@ impl<'a> Collected<'a> {
             self.cubin = cubin;
             return;
         }
+        let _span = tracing::info_span!("pack", bytes = cubin.len()).entered();
         let (target, cubin) = (link.target, cubin.as_slice());
         let added = self.fatbin.add(&FatbinImage { target, cubin });
         self.refused = self.refused.take().or(added.err());
@@ -101,6 +102,7 @@ impl<'a> Collected<'a> {
         if let Some(code) = self.exit_code {
             return Ok(code);
         }
+        let _span = tracing::info_span!("write").entered();
         if let Err(diagnostic) = self.output().and_then(|bytes| write(&bytes)) {
             reporter.report(&diagnostic)?;
         }

@@ -66,6 +66,7 @@ impl<'r, 'data> Reading<'r, 'data> {
 
     /// Reads images after those that were read. All images of the link have about `all` bytes.
     pub(super) fn read(&mut self, images: &[Candidate<'data>], all: u64) {
+        let _span = tracing::debug_span!("read-objects", images = images.len()).entered();
         (self.hooks.reserve)(all);
         let first = IMAGES_BEFORE_ROOM.saturating_sub(self.images.len());
         let (first, rest) = images.split_at(first.min(images.len()));

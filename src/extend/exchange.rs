@@ -1,4 +1,7 @@
 //! A pass that is a function from text to text.
+//!
+//! A comment `; remark: ID TEXT` in what it gives back is a remark about the row with this id;
+//! without an id it is about the link.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +15,9 @@ use cuweld_ir::text::ImageKey;
 use cuweld_passes::Changed;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
+use cuweld_passes::Remark;
+use cuweld_passes::RemarkInfo;
+use cuweld_passes::remark::Entity;
 
 use crate::invariants::findings;
 
@@ -30,12 +36,21 @@ pub fn exchange<'data>(
         let Some(bytes) = bytes else {
             return Ok(None);
         };
-        parse(module, cx, who, establishes, bytes).map(Some)
+        let said = match cx.remarks.is_on() {
+            true => comments(&bytes),
+            false => Vec::new(),
+        };
+        let new = parse(module, cx, who, establishes, bytes)?;
+        Ok(Some((new, said)))
     });
     match result {
         Ok(None) => Ok(Changed::No),
-        Ok(Some(new)) if new == *module => Ok(Changed::No),
-        Ok(Some(new)) => {
+        Ok(Some((new, said))) => {
+            said.iter()
+                .for_each(|said| cx.remarks.emit(|| remark(&new, said)));
+            if new == *module {
+                return Ok(Changed::No);
+            }
             *module = new;
             Ok(Changed::Yes)
         }
@@ -43,6 +58,29 @@ pub fn exchange<'data>(
             cx.diagnostics.emit(diagnostic);
             Err(PassError::Diagnosed)
         }
+    }
+}
+
+/// What a pass from outside says of a row of the module, or of the link.
+pub const SAID: RemarkInfo = RemarkInfo {
+    name: "said",
+    doc: "The text that came back has a comment that begins with `remark:`",
+};
+
+/// Returns what comments of a text remark.
+fn comments(text: &[u8]) -> Vec<String> {
+    let lines = text.split(|byte| *byte == b'\n');
+    let said = lines.filter_map(|line| line.strip_prefix(b"; remark: "));
+    said.map(|said| String::from_utf8_lossy(said).trim().to_owned())
+        .collect()
+}
+
+/// Returns the remark of a comment, which begins with the id of a row if it is about one.
+fn remark(module: &Module<'_>, said: &str) -> Remark {
+    let (id, rest) = said.split_once(' ').unwrap_or((said, ""));
+    match Entity::parse(id, module) {
+        Some(entity) => Remark::about(&SAID, entity).words(format!(" {rest}")),
+        None => Remark::of_link(&SAID).words(said.to_owned()),
     }
 }
 

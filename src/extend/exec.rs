@@ -2,7 +2,7 @@
 //!
 //! The program gets the module in [text form](lir.md) on its standard input and writes the module
 //! that the link goes on with to its standard output; if it writes nothing, the module stays as it
-//! is. What it writes is parsed and verified. Lines on its standard error are shown; if it fails,
+//! is. What it writes is parsed and verified; a comment `; remark: ID TEXT` in it is a remark. Lines on its standard error are shown; if it fails,
 //! they say why. It is started in the current folder, once, with `CUWELD_PHASE` set to the module's
 //! phase.
 //!
@@ -36,6 +36,7 @@ use cuweld_passes::options::PassOptions;
 use cuweld_passes::registry::Registry;
 use serde::Deserialize;
 
+use super::exchange::SAID;
 use super::exchange::exchange;
 use crate::replay_root::may_run;
 use crate::replay_root::replayed;
@@ -90,6 +91,7 @@ const INFO: PassInfo = PassInfo {
     summary: "Give the module to another program, and go on with what it gives back",
     doc: include_str!("exec.rs"),
     options: OPTIONS,
+    remarks: &[SAID],
     ..PassInfo::DEFAULT
 };
 

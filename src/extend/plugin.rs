@@ -17,6 +17,7 @@ use cuweld_plugin::Plugin;
 use cuweld_plugin::PluginPass;
 use serde::Deserialize;
 
+use super::exchange::SAID;
 use super::exchange::exchange;
 use crate::replay_root::may_run;
 
@@ -96,6 +97,7 @@ impl FromPlugin {
             summary: pass.summary.clone().leak(),
             doc: format!("A pass of plugin `{path}`.").leak(),
             options: OPTIONS,
+            remarks: &[SAID],
             requires,
             establishes,
             ..PassInfo::DEFAULT

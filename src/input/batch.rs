@@ -62,6 +62,7 @@ enum Way {
 impl Batch {
     /// Opens files and brings them into memory.
     pub(super) fn open(paths: &[&str], mapping: Mapping) -> Batch {
+        let _span = tracing::debug_span!("read-files", files = paths.len()).entered();
         let opened = paths.iter().map(|path| open(path, mapping));
         let opened: Vec<_> = opened.collect();
         let small = opened.iter().flatten().map(|(_, way)| match way {

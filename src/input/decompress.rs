@@ -173,6 +173,7 @@ pub(super) fn unpack(member: &FatbinMember<'_>) -> Result<Option<Vec<u8>>, Decom
         return Ok(None);
     };
     let codec = Codec::of(member);
+    let _span = tracing::debug_span!("unpack", bytes = size, codec = %codec).entered();
     let mut unpacked = vec![0; size];
     let found = unpack_into(codec, member.stored, &mut unpacked)
         .map_err(|detail| DecompressError::Damaged { codec, detail })?;

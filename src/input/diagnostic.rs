@@ -190,18 +190,27 @@ impl InputDiagnostic {
         })
     }
 
+    /// Returns an input that takes no part in the link and that nvlink passes over in silence, with
+    /// a sentence that says why.
+    pub fn ignored(&self) -> Option<(String, String)> {
+        match &self.kind {
+            DiagnosticKind::Ignored { file, reason } => {
+                Some((file.clone(), format!("'{file}' is ignored: {reason}")))
+            }
+            DiagnosticKind::RawPtxDropped { file, target } => {
+                let why = format!(
+                    "'{file}' is not linked: files named .ptx count only for sm_90 and up, \
+                     the target is {target}; put it into a fatbin"
+                );
+                Some((file.clone(), why))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the reason why an input takes no part in the link, for those that nvlink passes over
     /// in silence.
     pub fn why_ignored(&self) -> Option<String> {
-        match &self.kind {
-            DiagnosticKind::Ignored { file, reason } => {
-                Some(format!("'{file}' is ignored: {reason}"))
-            }
-            DiagnosticKind::RawPtxDropped { file, target } => Some(format!(
-                "'{file}' is not linked: files named .ptx count only for sm_90 and up, \
-                 the target is {target}; put it into a fatbin"
-            )),
-            _ => None,
-        }
+        self.ignored().map(|(_, why)| why)
     }
 }

@@ -126,6 +126,7 @@ pub fn finish(
         None => return Ok(()),
     };
     let name = path.display().to_string();
+    let _span = tracing::info_span!("reproducer").entered();
     match recorder().write(&path, controls, inputs, reporter.exit_code()) {
         Err(error) => {
             let message = format!("cannot write reproducer '{name}': {error}");

@@ -6,18 +6,24 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::system;
 use cuweld_passes::instrument::Instrument;
 use cuweld_passes::instrument::PassStatistics;
+use cuweld_passes::instrument::RemarkList;
 use cuweld_passes::instrument::Timing;
 use cuweld_passes::instrument::TracingSpans;
 use cuweld_passes::instrument::VerifyEach;
 use cuweld_passes::instrument::Why;
 use cuweld_passes::manager::PassManager;
+use cuweld_passes::remark::DISCOVER;
+use cuweld_passes::remark::RemarkFilter;
+use cuweld_passes::remark::Shown;
 
 use crate::controls::Controls;
 use crate::controls::Progress;
+use crate::controls::RemarkOptions;
 use crate::controls::StatisticsForm;
 use crate::diagnostics::Reporter;
+use crate::diagnostics::line_of_remark;
+use crate::file_name;
 use crate::invariants::findings;
-use crate::watch::ChromeTrace;
 use crate::watch::ExecOnChange;
 use crate::watch::cpu_time;
 use crate::watch::peak_memory;
@@ -29,22 +35,30 @@ pub struct Instruments {
     exec: Option<ExecOnChange>,
     statistics: Option<PassStatistics>,
     spans: Option<TracingSpans>,
-    trace: Option<ChromeTrace>,
+    remarks: Option<RemarkList>,
     progress: Option<Progress>,
     timing: Option<Timing<'static>>,
 }
 
 impl Instruments {
-    /// Makes the instruments that `controls` asks for.
-    pub fn new(controls: &Controls) -> Self {
+    /// Makes the instruments that `controls` asks for. The remarks `earlier` were made before the run.
+    pub fn new(controls: &Controls, earlier: Vec<Shown>) -> Self {
         let watching = &controls.watching;
+        let (filter, passes) = match &watching.remarks {
+            Some(options) => remark_filter(controls, options),
+            None => (RemarkFilter::default(), Vec::new()),
+        };
         Instruments {
             verify_each: watching.verify_each.then(|| VerifyEach::new(findings)),
             why: (!controls.explaining.is_empty()).then(|| Why::new(controls.explaining.clone())),
             exec: watching.exec_on_change.as_deref().map(ExecOnChange::new),
             statistics: watching.statistics.map(|_| PassStatistics::new()),
-            spans: tracing::dispatcher::has_been_set().then(TracingSpans::new),
-            trace: watching.chrome_trace.as_ref().map(|_| ChromeTrace::new()),
+            spans: tracing::dispatcher::has_been_set()
+                .then(|| TracingSpans::new().with_remarks(filter.clone())),
+            remarks: watching
+                .remarks
+                .as_ref()
+                .map(|_| RemarkList::new(filter, passes).after(earlier)),
             progress: watching.progress.clone(),
             timing: watching
                 .time_passes
@@ -62,7 +76,7 @@ impl Instruments {
             self.exec.as_mut().map(|it| it as &mut dyn Instrument),
             self.statistics.as_mut().map(|it| it as &mut dyn Instrument),
             self.spans.as_mut().map(|it| it as &mut dyn Instrument),
-            self.trace.as_mut().map(|it| it as &mut dyn Instrument),
+            self.remarks.as_mut().map(|it| it as &mut dyn Instrument),
             self.progress.as_mut().map(|it| it as &mut dyn Instrument),
             self.timing.as_mut().map(|it| it as &mut dyn Instrument),
         ]
@@ -91,14 +105,44 @@ impl Instruments {
                 reporter.text(&format!("peak memory: {} KiB\n", bytes >> 10))?;
             }
         }
-        if let (Some(trace), Some(file)) = (self.trace, &controls.watching.chrome_trace)
-            && let Err(error) = std::fs::write(file, trace.json())
-        {
-            reporter.report(&Diagnostic::fatal(
-                system::CANNOT_WRITE,
-                format!("cannot write '{file}': {error}"),
-            ))?;
+        if let (Some(remarks), Some(options)) = (self.remarks, &controls.watching.remarks) {
+            show(remarks.list(), options, reporter)?;
         }
         Ok(())
     }
+}
+
+/// Returns the filter that was asked for, and the known passes.
+fn remark_filter(
+    controls: &Controls,
+    options: &RemarkOptions,
+) -> (RemarkFilter, Vec<&'static str>) {
+    let registry = controls.extensions.registry();
+    let passes: Vec<&'static str> = match &registry {
+        Ok(registry) => registry.iter().map(|info| info.name).collect(),
+        // There is no pipeline without it.
+        Err(_) => Vec::new(),
+    };
+    let passes: Vec<&'static str> = passes.into_iter().chain([DISCOVER]).collect();
+    let words = options.names.iter().map(String::as_str);
+    (RemarkFilter::new(words, &passes), passes)
+}
+
+/// Writes remarks into the file that was asked for, or reports them.
+fn show(remarks: &[Shown], options: &RemarkOptions, reporter: &mut Reporter<'_>) -> io::Result<()> {
+    let Some(file) = &options.output else {
+        return remarks
+            .iter()
+            .try_for_each(|remark| reporter.remark(remark));
+    };
+    let mut lines = String::new();
+    for remark in remarks {
+        lines += &line_of_remark(remark);
+        lines.push('\n');
+    }
+    if let Err(error) = std::fs::write(file_name::path(file), lines) {
+        let message = format!("cannot write '{file}': {error}");
+        return reporter.report(&Diagnostic::fatal(system::CANNOT_WRITE, message));
+    }
+    Ok(())
 }

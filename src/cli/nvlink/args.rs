@@ -9,6 +9,7 @@ use cuweld_ir::MemoryOptions;
 use cuweld_ir::MercuryOptions;
 use cuweld_ir::Reports;
 use cuweld_ir::text::DumpBytes;
+use cuweld_passes::instrument::Questions;
 
 use super::check::Arch;
 use super::options::OptionId;
@@ -18,14 +19,19 @@ use super::recorded::recorded_object_name;
 use super::recorded::recorded_options;
 use super::value::Value;
 use crate::chosen_toolkit::ChosenToolkit;
+use crate::cli::pipeline_args::parse_trace;
 use crate::compile::CompileOptions;
 use crate::compile::LtoOptions;
 use crate::compile::NvvmOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
 use crate::controls::Controls;
+use crate::controls::DumpChanged;
+use crate::controls::DumpFormat;
 use crate::controls::Dumping;
 use crate::controls::PassSelection;
+use crate::controls::RemarkOptions;
+use crate::controls::StatisticsForm;
 use crate::controls::Watching;
 use crate::extend::Extensions;
 use crate::input::CpuArch;
@@ -56,6 +62,10 @@ pub struct NvlinkArgs {
     pub report: Option<String>,
     /// `--cuweld-print-search-dirs`.
     pub prints_search_dirs: bool,
+    /// `--cuweld-print-pipeline`.
+    pub prints_pipeline: bool,
+    /// The file of `--cuweld-trace`.
+    pub trace: Option<String>,
     /// `--cuweld-wait`.
     pub waits: bool,
     /// `-cpu-arch`.
@@ -85,6 +95,7 @@ pub struct NvlinkArgs {
 impl NvlinkArgs {
     /// Takes over the options of a command line that [`check`](super::check::check) found right.
     pub fn new(low: &LowArgs, arch: Arch, toolkit: ChosenToolkit, limits: Limits) -> Self {
+        let trace = text(low, OptionId::CuweldTrace).and_then(|text| parse_trace(&text).ok());
         use OptionId as Id;
         NvlinkArgs {
             toolkit,
@@ -113,6 +124,8 @@ impl NvlinkArgs {
             map: text(low, Id::CuweldMap),
             report: text(low, Id::CuweldReport),
             prints_search_dirs: low.given(Id::CuweldPrintSearchDirs),
+            prints_pipeline: low.given(Id::CuweldPrintPipeline),
+            trace,
             waits: low.given(Id::CuweldWait),
             compile: compile_options(low, toolkit),
             lto: wants_lto(low),
@@ -247,21 +260,49 @@ fn controls(low: &LowArgs) -> Controls {
             passes: text(low, Id::CuweldPasses),
             insert: text(low, Id::CuweldInsert).into_iter().collect(),
             stop_after: text(low, Id::CuweldStopAfter),
+            skip: list(low, Id::CuweldSkip),
+            bisect_limit: low
+                .number(Id::CuweldBisectLimit)
+                .map(|count| usize::try_from(count).unwrap_or(0)),
             ..PassSelection::default()
         },
         watching: Watching {
             verify_each: low.given(Id::CuweldVerifyEach),
             time_passes: low.given(Id::CuweldTimePasses),
-            ..Watching::default()
+            statistics: low.text(Id::CuweldStats).map(|form| match form {
+                b"json" => StatisticsForm::Json,
+                _ => StatisticsForm::Table,
+            }),
+            remarks: RemarkOptions::parse(
+                text(low, Id::CuweldRemarks).as_deref(),
+                text(low, Id::CuweldRemarksOutput).as_deref(),
+            ),
+            exec_on_change: text(low, Id::CuweldExecOnChange),
+            progress: None,
+        },
+        explaining: Questions {
+            live: list(low, Id::CuweldWhyLive),
+            extract: list(low, Id::CuweldWhyExtract),
+            stack: list(low, Id::CuweldWhyStack),
+            registers: list(low, Id::CuweldWhyRegs),
         },
         dumping: Dumping {
             before: list(low, Id::CuweldDumpBefore),
             after: list(low, Id::CuweldDumpAfter),
+            changed: low.text(Id::CuweldDumpChanged).map(|what| match what {
+                b"diff" => DumpChanged::Diff,
+                _ => DumpChanged::Module,
+            }),
+            filter: list(low, Id::CuweldDumpFilter),
+            format: match low.text(Id::CuweldDumpFormat) {
+                Some(b"json") => DumpFormat::Json,
+                Some(b"dot") => DumpFormat::Dot,
+                _ => DumpFormat::Lir,
+            },
             dir: text(low, Id::CuweldDumpDir),
             bytes: text(low, Id::CuweldDumpBytes)
                 .and_then(|name| DumpBytes::from_name(&name))
                 .unwrap_or_default(),
-            ..Dumping::default()
         },
         map: low.text(Id::CuweldMap).is_some(),
         report: low.text(Id::CuweldReport).is_some(),
@@ -271,7 +312,6 @@ fn controls(low: &LowArgs) -> Controls {
             plugins: list(low, Id::CuweldLoadPassPlugin),
             ..Extensions::default()
         },
-        ..Controls::default()
     }
 }
 

@@ -24,6 +24,7 @@ use super::parse::LowArgs;
 use super::parse::ReadFile;
 use super::parse::parse;
 use crate::chosen_toolkit::ChosenToolkit;
+use crate::cli::pipeline_args::parse_trace;
 use crate::diagnostics::Reporter;
 use crate::limits::Limits;
 use crate::toolkit::shadow::Shadowed;
@@ -119,6 +120,12 @@ pub fn read_command_line(
             host_compiler: low.text(Id::HostCcbin).map(file_name::text),
             output: low.text(Id::OutputFile).map(file_name::text),
         }));
+    }
+    if let Some(value) = text(Id::CuweldTrace)
+        && parse_trace(&value).is_err()
+    {
+        let option = "cuweld-trace";
+        return refuse(reporter, &ArgError::UndefinedValue { value, option });
     }
     let mut notices = Vec::new();
     let checked = check(&low, &mut notices);

@@ -16,6 +16,8 @@ use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Arena;
+use cuweld_ir::Phase;
+use cuweld_passes::pipeline::Facts;
 
 use super::args::NvlinkArgs;
 use super::command_line::Command;
@@ -30,7 +32,9 @@ use super::time_table::TimeTable;
 use super::version::version_text;
 use crate::cli::Program;
 use crate::cli::finalizer_args::traces_compatibility;
+use crate::cli::log::traced;
 use crate::cli::output_file::write_or_print;
+use crate::cli::pipeline_args::print_pipeline;
 use crate::cli::pipeline_args::without_option;
 use crate::cli::report::report_of_link;
 use crate::compile::search_dirs;
@@ -91,14 +95,12 @@ pub fn run(
             let chosen = args.toolkit.fixed;
             let toolkit = chosen.filter(|_| surroundings.shadowed.is_some());
             let recorder = || recorder(arguments, toolkit, &options_files);
-            run_link(
-                &args,
-                recorder,
-                program.hooks,
-                surroundings,
-                stdout,
-                &mut reporter,
-            )?;
+            let trace = ("nvlink", args.trace.as_deref());
+            let with_remarks = args.controls.watching.remarks.is_some();
+            traced(trace, with_remarks, &mut reporter, |reporter| {
+                let hooks = program.hooks;
+                run_link(&args, recorder, hooks, surroundings, stdout, reporter)
+            })?;
         }
     }
     Ok(reporter.exit_code())
@@ -124,6 +126,8 @@ fn recorder(arguments: &[&[u8]], toolkit: Option<&Toolkit>, options_files: &[Str
     let words = without_option(&words.collect::<Vec<_>>(), "--cuweld-repro");
     let words = without_option(&words, "--cuweld-map");
     let words = without_option(&words, "--cuweld-report");
+    let words = without_option(&words, "--cuweld-trace");
+    let words = without_option(&words, "--cuweld-remarks-output");
     let is_own = |word: &String| word.trim_start_matches('-').starts_with("cuweld-");
     let nvlinks = words.iter().filter(|word| !is_own(word)).cloned().collect();
     let mut all = vec!["nvlink".to_owned()];
@@ -185,6 +189,10 @@ fn run_link(
     if args.prints_search_dirs {
         let text = search_dirs(&request.discover, &request.compile);
         return stdout.write_all(text.as_bytes());
+    }
+    if args.prints_pipeline {
+        let facts = Facts::new(args.target, &request.options);
+        return print_pipeline(&args.controls, facts, Phase::Lowered, stdout, reporter);
     }
     // Given back with the process.
     let input_arena = ManuallyDrop::new(InputArena::new());

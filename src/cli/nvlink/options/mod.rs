@@ -105,10 +105,25 @@ pub enum OptionId {
     CuweldMessageFormat,
     CuweldPrintSearchDirs,
     CuweldWait,
+    CuweldDumpChanged,
+    CuweldDumpFilter,
+    CuweldDumpFormat,
+    CuweldSkip,
+    CuweldBisectLimit,
+    CuweldExecOnChange,
+    CuweldPrintPipeline,
+    CuweldStats,
+    CuweldTrace,
+    CuweldRemarks,
+    CuweldRemarksOutput,
+    CuweldWhyLive,
+    CuweldWhyExtract,
+    CuweldWhyStack,
+    CuweldWhyRegs,
 }
 
 /// The number of options.
-pub const OPTION_COUNT: usize = OptionId::CuweldWait as usize + 1;
+pub const OPTION_COUNT: usize = OptionId::CuweldWhyRegs as usize + 1;
 
 /// The values that an option accepts: every prefix with every name.
 #[derive(Clone, Copy, Debug)]

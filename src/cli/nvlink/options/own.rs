@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 28] = [
+pub(super) const OPTIONS: [OptionSpec; 43] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -229,4 +229,123 @@ pub(super) const OPTIONS: [OptionSpec; 28] = [
     )
     .names("cuweld-wait", "")
     .environment("CUWELD_WAIT"),
+    own(
+        OptionId::CuweldDumpChanged,
+        ValueKind::Choice(Choices::plain(&["module", "diff"])),
+        "Print the linker IR after passes that changed it, or only the lines that changed.",
+    )
+    .names("cuweld-dump-changed", "")
+    .metavar("module|diff")
+    .environment("CUWELD_DUMP_CHANGED"),
+    own(
+        OptionId::CuweldDumpFilter,
+        ValueKind::List,
+        "Print only rows of the linker IR whose name, or a name that they refer to, contains one of these.",
+    )
+    .names("cuweld-dump-filter", "")
+    .metavar("NAME,...")
+    .environment("CUWELD_DUMP_FILTER"),
+    own(
+        OptionId::CuweldDumpFormat,
+        ValueKind::Choice(Choices::plain(&["lir", "json", "dot"])),
+        "What dumps are: the text form, JSON, or the call graph as DOT. Default: lir.",
+    )
+    .names("cuweld-dump-format", "")
+    .metavar("lir|json|dot")
+    .environment("CUWELD_DUMP_FORMAT"),
+    own(
+        OptionId::CuweldSkip,
+        ValueKind::List,
+        "Leave these passes out.",
+    )
+    .names("cuweld-skip", "")
+    .metavar("PASS,...")
+    .environment("CUWELD_SKIP"),
+    own(
+        OptionId::CuweldBisectLimit,
+        ValueKind::Number(None),
+        "Run only the first N of the passes that a link is right without, and name them.",
+    )
+    .names("cuweld-bisect-limit", "")
+    .metavar("N")
+    .environment("CUWELD_BISECT_LIMIT"),
+    own(
+        OptionId::CuweldExecOnChange,
+        ValueKind::Text,
+        "Run this shell command on the text of the linker IR after every pass that changed it; end if it fails.",
+    )
+    .names("cuweld-exec-on-change", "")
+    .metavar("CMD")
+    .environment("CUWELD_EXEC_ON_CHANGE"),
+    own(
+        OptionId::CuweldPrintPipeline,
+        ValueKind::Flag,
+        "Print the passes that would run, with everything decided, and link nothing.",
+    )
+    .names("cuweld-print-pipeline", "")
+    .environment("CUWELD_PRINT_PIPELINE"),
+    own(
+        OptionId::CuweldStats,
+        ValueKind::Choice(Choices::plain(&["table", "json"])),
+        "Report what every pass counted, as a table or as JSON.",
+    )
+    .names("cuweld-stats", "")
+    .metavar("table|json")
+    .environment("CUWELD_STATS"),
+    own(
+        OptionId::CuweldTrace,
+        ValueKind::Text,
+        "Write a trace of the whole process that chrome://tracing and ui.perfetto.dev open.",
+    )
+    .names("cuweld-trace", "")
+    .metavar("chrome:FILE")
+    .environment("CUWELD_TRACE"),
+    own(
+        OptionId::CuweldRemarks,
+        ValueKind::Text,
+        "Say what passes decide, and why: all, or what these passes say of these functions and variables.",
+    )
+    .names("cuweld-remarks", "")
+    .metavar("PASS|SYMBOL,...|all")
+    .environment("CUWELD_REMARKS"),
+    own(
+        OptionId::CuweldRemarksOutput,
+        ValueKind::Text,
+        "Write remarks into this file, as JSON, an object a line, and not as messages.",
+    )
+    .names("cuweld-remarks-output", "")
+    .metavar("FILE")
+    .environment("CUWELD_REMARKS_OUTPUT"),
+    own(
+        OptionId::CuweldWhyLive,
+        ValueKind::List,
+        "Say why these functions or variables are in the output, or are not.",
+    )
+    .names("cuweld-why-live", "")
+    .metavar("NAME,...")
+    .environment("CUWELD_WHY_LIVE"),
+    own(
+        OptionId::CuweldWhyExtract,
+        ValueKind::List,
+        "Say why these objects, or members of libraries, take part in the link, or do not.",
+    )
+    .names("cuweld-why-extract", "")
+    .metavar("NAME,...")
+    .environment("CUWELD_WHY_EXTRACT"),
+    own(
+        OptionId::CuweldWhyStack,
+        ValueKind::List,
+        "Say which calls make up the stack of these kernels.",
+    )
+    .names("cuweld-why-stack", "")
+    .metavar("NAME,...")
+    .environment("CUWELD_WHY_STACK"),
+    own(
+        OptionId::CuweldWhyRegs,
+        ValueKind::List,
+        "Say which calls give these kernels their number of registers.",
+    )
+    .names("cuweld-why-regs", "")
+    .metavar("NAME,...")
+    .environment("CUWELD_WHY_REGS"),
 ];
