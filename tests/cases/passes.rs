@@ -11,6 +11,8 @@
 //! ; + a line that comes
 //! ```
 //!
+//! With a line `; remarks: all`, or with names of passes and symbols, remarks are among the messages.
+//!
 //! `BLESS=1` writes what stands after `end` anew: no other tool has this form, so read the difference before committing it.
 //! `cargo test --test cases passes::weak` runs the files whose name contains a word.
 
@@ -20,13 +22,14 @@ use std::path::{Path, PathBuf};
 
 use cuweld::diagnostics::{Reporter, Style};
 use cuweld::extend::registry;
-use cuweld::{Controls, PassSelection, run_pipeline};
+use cuweld::{Controls, PassSelection, RemarkOptions, Watching, run_pipeline};
 use cuweld_ir::text::{self, DumpBytes};
 use cuweld_ir::{Arena, Module, verify};
 use cuweld_passes::pipeline::{Action, Facts, Source, text_form};
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 
 const RUN: &str = "; run: ";
+const REMARKS: &str = "; remarks: ";
 
 /// The least number of files that every pass has.
 const LEAST: usize = 5;
@@ -90,7 +93,8 @@ fn run(file: &Path, text: &str) -> Result<(), Failed> {
         .split_once("\nend\n")
         .ok_or("the module has no line `end`")?;
     let input = format!("{input}\nend\n");
-    let found = outcome(&input, passes)?;
+    let names = text.lines().find_map(|line| line.strip_prefix(REMARKS));
+    let found = outcome(&input, passes, RemarkOptions::parse(names, None))?;
     if found == expected {
         return Ok(());
     }
@@ -102,7 +106,7 @@ fn run(file: &Path, text: &str) -> Result<(), Failed> {
 }
 
 /// Messages, then the changed lines of the module if nothing failed.
-fn outcome(input: &str, passes: &str) -> Result<String, Failed> {
+fn outcome(input: &str, passes: &str, remarks: Option<RemarkOptions>) -> Result<String, Failed> {
     let arena = Arena::new();
     let mut module = text::parse(input, &arena, &|_| None).map_err(|error| error.to_string())?;
     sound(&module, "before")?;
@@ -111,6 +115,10 @@ fn outcome(input: &str, passes: &str) -> Result<String, Failed> {
         selection: PassSelection {
             passes: Some(passes.to_owned()),
             ..PassSelection::default()
+        },
+        watching: Watching {
+            remarks,
+            ..Watching::default()
         },
         ..Controls::default()
     };

@@ -352,11 +352,18 @@ fn the_table_of_attribute_codes_is_current() {
     check_generated("docs/formats/attributes.md", "attribute codes", &table);
 }
 
-/// Runs the commands of the `console` blocks of a page one after another in one folder, and compares what they print.
+/// Runs the commands of the `console` blocks of pages one after another in one folder, and compares what they print.
 #[cfg(unix)]
 #[test]
-fn commands_print_what_the_page_says() {
-    let page = fs::read_to_string(root().join("docs/framework/overview.md")).unwrap();
+fn commands_print_what_the_pages_say() {
+    assert!(commands_of("docs/framework/overview.md") >= 6);
+    assert!(commands_of("docs/using/remarks.md") >= 2);
+}
+
+/// Runs the commands of a page, and returns how many there are.
+#[cfg(unix)]
+fn commands_of(page: &str) -> usize {
+    let page = fs::read_to_string(root().join(page)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_cuweld"));
@@ -381,7 +388,7 @@ fn commands_print_what_the_page_says() {
         }
         assert_eq!(printed, block);
     }
-    assert!(count >= 6);
+    count
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod programs;
 mod recipes;
 mod registration;
 mod report;
+mod remarks;
 mod repro;
 mod same_output;
 mod section_numbers;

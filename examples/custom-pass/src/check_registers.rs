@@ -15,6 +15,8 @@ use cuweld_passes::Pass;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
 use cuweld_passes::PassInfo;
+use cuweld_passes::Remark;
+use cuweld_passes::RemarkInfo;
 use cuweld_passes::analyses::Analyses;
 use cuweld_passes::analyses::Analysis;
 use cuweld_passes::analyses::CallGraph;
@@ -39,6 +41,11 @@ const TOO_MANY_REGISTERS: Code = Code::new(&CodeRow {
     when: "A kernel or a function that it reaches needs more registers than the option `limit` says.",
     advice: None,
 });
+
+const WITHIN: RemarkInfo = RemarkInfo {
+    name: "within",
+    doc: "A kernel needs no more registers than the limit",
+};
 
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -65,6 +72,7 @@ impl Pass for CheckRegisters {
             doc: include_str!("check_registers.rs"),
             options: OPTIONS,
             requires: Phase::Live,
+            remarks: &[WITHIN],
             ..PassInfo::DEFAULT
         }
     }
@@ -78,6 +86,16 @@ impl Pass for CheckRegisters {
             let registers = module.functions[greediest].registers;
             cx.statistics.add("kernels", 1);
             if registers <= self.limit {
+                // Shown with `--remarks`; not made without.
+                cx.remarks.emit(|| {
+                    Remark::about(&WITHIN, kernel)
+                        .words(" needs ")
+                        .argument("registers", registers)
+                        .words(" registers of ")
+                        .argument("limit", self.limit)
+                        .words(", for ")
+                        .argument("greediest", greediest)
+                });
                 continue;
             }
             let name =

@@ -38,6 +38,7 @@ fn a_limit_is_checked_in_the_middle_of_a_link() {
         let passes = format!("classify,select-objects,symbol-resolve,callgraph-dce,{pass}");
         driver(&[
             "opt",
+            "--remarks=check-registers",
             "a.cubin",
             "--arch=sm_90",
             "--passes",
@@ -49,6 +50,8 @@ fn a_limit_is_checked_in_the_middle_of_a_link() {
     let output = run("check-registers");
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(out.exists());
+    let remark = "a.cubin: remark: check-registers: 'ka(float *)' needs ";
+    assert!(stderr(&output).contains(remark), "{}", stderr(&output));
     let output = run("check-registers{limit=4}");
     assert!(
         stderr(&output).contains("registers, more than 4"),
