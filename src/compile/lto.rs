@@ -239,13 +239,10 @@ pub fn compile(
         let ptx = compiled(&words)?;
         let is_program = is_whole
             && (!may_be_object
-                || match remains(&ptx) {
-                    Remains::Kernels => true,
-                    Remains::NoKernels => false,
+                || match has_kernels(&ptx) {
+                    true => true,
                     // There may have been kernels, all of which are left out.
-                    Remains::Nothing => {
-                        matches!(remains(&compiled(&nvvm.of_part())?), Remains::Kernels)
-                    }
+                    false => has_kernels(&compiled(&nvvm.of_part())?),
                 });
         Ok((ptx, is_program))
     };
@@ -393,25 +390,9 @@ fn lacks_functions(result: &Result<Compiled, CompileError>) -> bool {
         if UNRESOLVED.iter().any(|text| messages.contains(text)))
 }
 
-/// What is left of LTO-IR.
-enum Remains {
-    /// At least a kernel.
-    Kernels,
-    /// Functions or variables alone.
-    NoKernels,
-    Nothing,
-}
-
-/// Returns what PTX has.
-fn remains(ptx: &[u8]) -> Remains {
-    let has = |word: &str| memmem::find(ptx, word.as_bytes()).is_some();
-    if has(".entry ") {
-        Remains::Kernels
-    } else if [".func ", ".global ", ".const "].into_iter().any(has) {
-        Remains::NoKernels
-    } else {
-        Remains::Nothing
-    }
+/// Returns `true` if PTX has at least a kernel.
+fn has_kernels(ptx: &[u8]) -> bool {
+    memmem::find(ptx, b".entry ").is_some()
 }
 
 /// Returns the compiler's output; its messages are passed on.

@@ -421,7 +421,9 @@ write("lp.cu", "__global__ void child(int* p) { *p += 1; }\n__global__ void pare
 write("sf.cu", "extern __device__ int dv[4]; __device__ float gf(float, float); __global__ void kt(float* p) { *p = gf(*p, dv[2]); }\n"
       "void run_t(float* p) { kt<<<1, 1>>>(p); }\n")
 write("lr.cu", "__device__ int g(int); __global__ void kr(int* p) { *p = g(cudaGetLastError()); }\nvoid run_r(int* p) { kr<<<1, 1>>>(p); }\n")
-for name in ("la", "lb", "lv", "lf", "lg", "lp", "lr"):
+write("lk.cu", "static __attribute__((used)) __device__ __noinline__ int fu(int x) { return x * 5; }\n"
+      "__global__ void ku(int* p) { *p = fu(*p); }\nvoid run_u(int* p) { ku<<<1, 1>>>(p); }\n")
+for name in ("la", "lb", "lv", "lf", "lg", "lp", "lr", "lk"):
     start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-c", f"{name}.cu", "-o", f"{name}.o")
 start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-ltoir", "la.cu", "-o", "la.ltoir")
 start("nvcc", "-dlto", "-rdc=true", "-arch=sm_90", "-fatbin", "lb.cu", "-o", "lb.fatbin")
