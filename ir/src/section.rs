@@ -94,6 +94,9 @@ pub enum SectionContent<'data> {
     Decoded,
 }
 
+/// The constant bank of addresses that position-independent code loads (`ptxas -pic`).
+pub const ADDRESS_BANK: u8 = 4;
+
 /// What a section is to the linker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SectionKind {

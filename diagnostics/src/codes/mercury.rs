@@ -16,7 +16,7 @@ codes! {
         "an unknown section of the Mercury view"
         when "A section with the flag of Mercury is not one that compilers write.";
     CONSTANT_BANK "constant-bank":
-        "constant banks but 2 and 3 for sm_100 and up"
+        "constant banks but 2, 3 and 4 for sm_100 and up"
         when "An object has a constant bank that compilers for sm_100 and up do not write.";
     FUNCTION_BANK "function-bank":
         "constants of functions in banks but 2 for sm_100 and up"

@@ -142,12 +142,15 @@ super::behaviours! {
         "weak-variables-with-addresses",
         "relocatable-unified-weak-variables",
     ];
-    /// Relocations of constant variables go if they refer to a weak definition of their object that
-    /// was not taken at its turn, or, against a variable in global memory, that a later strong one
-    /// replaces: the address is 0 (deviation D14).
+    /// Relocations of constant variables, and of the addresses that position-independent code loads,
+    /// go if they refer to a weak definition of their object that was not taken at its turn, or,
+    /// against a variable in global memory, that a later strong one replaces: the address is 0
+    /// (deviation D14).
     ROWS_TO_DISCARDED_DEFINITIONS = "rows-to-discarded-definitions", shown by [
         "constant-table-losing-copy",
         "constant-table-relocatable",
         "constant-table-weak-variables",
+        "position-independent",
+        "position-independent-after-other",
     ];
 }

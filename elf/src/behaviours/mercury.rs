@@ -169,11 +169,13 @@ super::behaviours! {
     MERCURY_UNDEFINED_CONSTANTS = "mercury-undefined-constants", shown by [
         "relocatable-undefined-constants-mercury",
     ];
-    /// Compiler constants of relocatable output are named by their section and their number in the
-    /// object.
+    /// Compiler constants of functions are named in relocatable output by their section and their
+    /// number in the object. Addresses that position-independent code loads keep their names, and
+    /// do not count.
     MERCURY_CONSTANT_NAMES = "mercury-constant-names" until (13, 5), shown by [
         "mercury-relocatable-again",
         "sass-only-constants-relocatable",
+        "relocatable-position-independent",
         "toolkit-13-mercury-constants",
     ];
     /// The name of the constants of local functions of one name is renamed once for each function,

@@ -76,7 +76,7 @@ const TARGETS: [&str; 28] = [
 ];
 
 /// Options of the compiler; most units have none.
-const COMPILER: [&str; 16] = [
+const COMPILER: [&str; 17] = [
     "",
     "",
     "",
@@ -89,6 +89,7 @@ const COMPILER: [&str; 16] = [
     "-maxrregcount=32",
     "-Xptxas=-O1",
     "-Xptxas=-O0",
+    "-Xptxas=-pic=true",
     "-O0",
     "-use_fast_math",
     "-std=c++20",

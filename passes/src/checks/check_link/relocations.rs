@@ -25,6 +25,7 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::section::ADDRESS_BANK;
 use cuweld_ir::section::view_name;
 use cuweld_ir::table::EntityId;
 
@@ -151,9 +152,13 @@ impl Discarded {
     /// SASS view, of whose sections those of the Mercury view are twins.
     fn in_section(module: &Module<'_>, id: SectionId) -> Self {
         let patched = &module.sections[id];
+        let view = Bank::of_name(view_name(patched));
         let lies_there = |place| match place {
             SymbolPlace::Section(section) => {
-                section == id || module.sections[section].name == view_name(patched)
+                let name = module.sections[section].name;
+                let is_bank =
+                    || view.is_some_and(|(bank, rest)| name.strip_prefix(bank.sass) == Some(rest));
+                section == id || name == view_name(patched) || is_bank()
             }
             _ => false,
         };
@@ -206,7 +211,8 @@ impl Row<'_, '_> {
                 self.fate(check, "it is left out of data that stays");
             }
             RelocAction::Gone => {}
-            RelocAction::Clear | RelocAction::Drop if self.goes_if_strict() => {}
+            RelocAction::Clear | RelocAction::Drop
+                if self.goes_if_strict() || self.is_of_discarded_address() => {}
             RelocAction::Clear | RelocAction::Drop => {
                 if let Some(what) = self.lost() {
                     if check.refused.is_none() {
@@ -225,9 +231,19 @@ impl Row<'_, '_> {
     /// for (deviation D14).
     fn goes_if_strict(&self) -> bool {
         let section = &self.link.module.sections[self.holder.patched.0];
-        let is_view = || Bank::numbered(3).is_some_and(|bank| view_name(section) == bank.name);
-        let is_constants = self.holder.patched.1 == SectionKind::ConstantBank(3) || is_view();
-        is_constants && self.link.module.options.strict
+        let is_view = || Bank::of_name(view_name(section)).is_some_and(|(_, rest)| rest.is_empty());
+        let is_constants = matches!(self.holder.patched.1, SectionKind::ConstantBank(_));
+        (is_constants || is_view()) && self.link.module.options.strict
+    }
+
+    /// Returns `true` if the row lies in a bank of addresses, where a discarded definition was: all
+    /// code loads the address of the one that prevails.
+    fn is_of_discarded_address(&self) -> bool {
+        let section = &self.link.module.sections[self.holder.patched.0];
+        let is_view =
+            || Bank::numbered(ADDRESS_BANK).is_some_and(|bank| view_name(section) == bank.name);
+        let is_bank = self.holder.patched.1 == SectionKind::ConstantBank(ADDRESS_BANK);
+        (is_bank || is_view()) && self.discarded().holds(self.reloc.offset)
     }
 
     /// Returns `true` if the row applies to nothing that stays: to a variable that was left out.

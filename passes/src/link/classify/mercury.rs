@@ -22,6 +22,7 @@ use cuweld_ir::ObjectState;
 use cuweld_ir::Section;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
+use cuweld_ir::section::ADDRESS_BANK;
 use cuweld_ir::section::view_name;
 use cuweld_ir::table::EntityId;
 
@@ -249,7 +250,9 @@ pub(super) fn refuse(module: &Module<'_>, threads: &Threads, findings: &mut Vec<
         let is_mercury = section.flags.contains(SectionFlags::MERCURY);
         let what = match section.kind {
             SectionKind::Other if is_mercury => mercury::SECTION,
-            SectionKind::ConstantBank(bank) if bank != 3 => mercury::CONSTANT_BANK,
+            SectionKind::ConstantBank(bank) if !matches!(bank, 3 | ADDRESS_BANK) => {
+                mercury::CONSTANT_BANK
+            }
             SectionKind::FunctionConstants(bank) if bank != 2 => mercury::FUNCTION_BANK,
             SectionKind::Debug if !is_debug(section.name) => mercury::DEBUG_SECTION,
             SectionKind::MercuryText if section.owner.is_none() => mercury::UNOWNED,

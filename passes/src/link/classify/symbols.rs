@@ -21,6 +21,7 @@ use cuweld_ir::SymbolRef;
 use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::callgraph_record::PrototypeRecord;
+use cuweld_ir::section::ADDRESS_BANK;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -121,6 +122,10 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
                     || symbol.value == 0 && section.kind == SectionKind::ModuleShared)
                 && symbol.value <= LARGEST_ALIGN
                 && !(section.kind == SectionKind::KernelShared && has_dollar && !is_local)
+        }
+        // Addresses that position-independent code (`ptxas -pic`) loads.
+        SectionKind::ConstantBank(ADDRESS_BANK) => {
+            symbol.other == SymbolOther::CONSTANT | SymbolOther::COMPILER
         }
         SectionKind::ConstantBank(_) => symbol.other == SymbolOther::CONSTANT,
         SectionKind::FunctionConstants(_) => {

@@ -6,6 +6,8 @@
 //! - Rows of the module's constants go if they refer to a weak definition of their object that was not taken at its
 //!   turn, and, against a variable in global memory, if a later object replaces the weak definition by a strong one.
 //!   An address of the program is then 0 [rows-to-discarded-definitions] (deviation D14): without `strict` they stay.
+//! - So do rows of the addresses that position-independent code loads. Those of discarded definitions go without a
+//!   deviation: nothing refers to them.
 
 use cuweld_elf::symbol::Binding;
 use cuweld_ir::LinkSymbolId;
@@ -17,13 +19,11 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
+use cuweld_ir::section::ADDRESS_BANK;
 use cuweld_ir::table::EntityId;
 
 use super::facts::DiscardedRange;
 use crate::analyses::Meanings;
-
-/// The bank of the module's constants, whose rows go.
-const BANK: u8 = 3;
 
 /// The first definitions of variables, tentative ones too, by resolved symbol.
 pub(super) struct FirstDefinitions(Vec<Option<SymbolId>>);
@@ -115,9 +115,29 @@ pub(super) fn losing_variables<'f>(
     ranges
 }
 
+/// Returns the bytes of banks of addresses that belong to discarded definitions, sorted. Nothing
+/// refers to them, as all code loads the address of the definition that prevails.
+pub(super) fn discarded_addresses(module: &Module<'_>) -> Vec<DiscardedRange> {
+    let mut ranges = Vec::new();
+    for (_, object) in module.included_objects() {
+        for id in object.symbols.iter() {
+            let symbol = &module.symbols[id];
+            if let (SymbolPlace::Section(section), Some(link)) = (symbol.place, symbol.link)
+                && module.sections[section].kind == SectionKind::ConstantBank(ADDRESS_BANK)
+                && module.link_symbols[link].definition != Some(id)
+            {
+                let end = symbol.value.saturating_add(symbol.size);
+                ranges.push((section, symbol.value, end));
+            }
+        }
+    }
+    ranges.sort_unstable();
+    ranges
+}
+
 /// Returns `true` if a section is one of the module's constants whose rows can go.
 pub(super) fn is_bank(module: &Module<'_>, section: SectionId) -> bool {
-    module.sections[section].kind == SectionKind::ConstantBank(BANK)
+    matches!(module.sections[section].kind, SectionKind::ConstantBank(_))
 }
 
 /// Returns nvlink's action for a row of an object's constants that refers to a symbol, if it leaves

@@ -36,6 +36,13 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
+/// Returns the ranges of a section among sorted ranges.
+fn ranges_of(ranges: &[DiscardedRange], section: SectionId) -> &[DiscardedRange] {
+    let start = ranges.partition_point(|(known, ..)| *known < section);
+    let end = ranges.partition_point(|(known, ..)| *known <= section);
+    ranges.get(start..end).unwrap_or(&[])
+}
+
 /// Returns the contribution offset of a section in its output section.
 pub(super) fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
     module.sections[section].place.unwrap_or(0)
@@ -53,6 +60,8 @@ pub(super) struct Facts<'m, 'data> {
     ends: OnceLock<HashMap<&'data [u8], u64, FixedState>>,
     /// The bytes that discarded definitions of variables occupy, sorted.
     losing_variables: OnceLock<Vec<DiscardedRange>>,
+    /// The bytes that discarded definitions occupy in banks of addresses, sorted.
+    discarded_addresses: OnceLock<Vec<DiscardedRange>>,
     /// The first definitions of variables.
     first_definitions: OnceLock<FirstDefinitions>,
     /// Whether the code of each copy that was replaced, or of another one of that function, has
@@ -110,9 +119,13 @@ impl<'m, 'data> Facts<'m, 'data> {
         let ranges = self
             .losing_variables
             .get_or_init(|| copies::losing_variables(self.module, || self.first_definitions()));
-        let start = ranges.partition_point(|(known, ..)| *known < section);
-        let end = ranges.partition_point(|(known, ..)| *known <= section);
-        ranges.get(start..end).unwrap_or(&[])
+        ranges_of(ranges, section)
+    }
+
+    /// Returns the ranges of a bank of addresses that discarded definitions occupy, sorted.
+    pub(super) fn discarded_addresses_in(&self, section: SectionId) -> &[DiscardedRange] {
+        let find = || copies::discarded_addresses(self.module);
+        ranges_of(self.discarded_addresses.get_or_init(find), section)
     }
 
     /// Returns the size in bytes of the bank of compiler constants that a function has in the
@@ -287,6 +300,7 @@ impl<'m, 'data> Facts<'m, 'data> {
             meanings,
             ends: OnceLock::new(),
             losing_variables: OnceLock::new(),
+            discarded_addresses: OnceLock::new(),
             first_definitions: OnceLock::new(),
             relocated: OnceLock::new(),
             null_symbol: OnceLock::new(),

@@ -20,6 +20,7 @@ use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolRef;
+use cuweld_ir::section::ADDRESS_BANK;
 use cuweld_ir::section::view_name;
 
 use super::actions::Action;
@@ -101,6 +102,8 @@ struct Holder<'f> {
     in_line_table: bool,
     /// The object whose constants, or their Mercury twin, that section is.
     constants_of: Option<ObjectId>,
+    /// The bytes in it, if it is a bank of addresses, that discarded definitions occupy.
+    discarded_addresses: &'f [DiscardedRange],
     /// Size in bytes of that section.
     size: u64,
     /// Offset in bytes from which on no row can stay in it.
@@ -135,6 +138,12 @@ impl<'f> Holder<'f> {
             constants_of: patched
                 .is_some_and(|patched| copies::is_bank(module, data(patched)))
                 .then_some(section.object),
+            discarded_addresses: patched
+                .map(data)
+                .filter(|patched| {
+                    module.sections[*patched].kind == SectionKind::ConstantBank(ADDRESS_BANK)
+                })
+                .map_or(&[], |patched| facts.discarded_addresses_in(patched)),
             in_code: kind == Some(SectionKind::MercuryText),
             size,
             end: patched.map_or(0, |patched| {
@@ -375,6 +384,7 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         // Places of frames count from the row's own, and so does the addend that a field holds.
         let depends_on_row = holder.kind == SectionKind::SassRelocs
             || !holder.discarded.is_empty()
+            || !holder.discarded_addresses.is_empty()
             || !holder.is_rela && self.facts.module.options.force_rela;
         let moved = if rela {
             addend.wrapping_sub(reloc.addend)
@@ -448,7 +458,8 @@ impl<'f, 'm, 'data> Planner<'f, 'm, 'data> {
         self.target = Some((reloc.target, target));
         let lost = |object| facts.lost(object, reloc.target);
         if let Some(lost) = holder.constants_of.and_then(lost) {
-            if module.options.strict {
+            // [rows-to-discarded-definitions]
+            if module.options.strict || lies_in(holder.discarded_addresses, reloc.offset) {
                 *plan = lost;
                 return Ok(());
             }

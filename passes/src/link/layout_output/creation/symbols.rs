@@ -2,6 +2,7 @@
 
 use super::*;
 use cuweld_elf::behaviours;
+use cuweld_ir::section::ADDRESS_BANK;
 
 impl Replay<'_, '_> {
     /// Creates P2: all other symbols in symbol order.
@@ -14,7 +15,8 @@ impl Replay<'_, '_> {
             let id = self.others[index];
             let symbol = &self.module.symbols[id];
             let is_converted = first_sass.is_some_and(|first| symbol.object < first);
-            compiler_constants += u32::from(symbol.is_compiler_constant());
+            let is_constant = symbol.is_compiler_constant() && !self.is_address(symbol);
+            compiler_constants += u32::from(is_constant);
             if let SymbolPlace::Section(section) = symbol.place {
                 self.number_of_dead(section);
             }
@@ -36,9 +38,8 @@ impl Replay<'_, '_> {
                 continue;
             }
             let rule = &behaviours::mercury::MERCURY_CONSTANT_NAMES;
-            let has_other_name = (self.out.capmerc || is_converted)
-                && symbol.is_compiler_constant()
-                && self.module.toolkit.has(rule);
+            let has_other_name =
+                (self.out.capmerc || is_converted) && is_constant && self.module.toolkit.has(rule);
             let name = match symbol.place {
                 // [mercury-constant-names]
                 SymbolPlace::Section(section) if has_other_name => {
@@ -51,6 +52,14 @@ impl Replay<'_, '_> {
             self.names.add(name, Named::Link(link));
             self.out.local.push(OutSymbol::Link(link));
         }
+    }
+
+    /// Returns `true` for an address that position-independent code loads: it keeps its name.
+    fn is_address(&self, symbol: &Symbol<'_>) -> bool {
+        let SymbolPlace::Section(section) = symbol.place else {
+            return false;
+        };
+        self.module.sections[section].kind == SectionKind::ConstantBank(ADDRESS_BANK)
     }
 
     /// Creates the section that a symbol makes. Returns whether the symbol is global; `None` if
