@@ -253,7 +253,12 @@ impl Named<'_, '_, '_> {
         if owner.is_none() && !is_debug_info {
             return Err(Refusal::Unsupported(relocation::DYNAMIC_SHARED_DATA));
         }
-        if place.is_none() && self.names_hidden_slots() {
+        let is_dynamic = self
+            .symbol
+            .link
+            .is_some_and(|link| module.is_dynamic_shared(link));
+        // One with a size is an undefined name, which ends the link later.
+        if place.is_none() && is_dynamic && self.names_hidden_slots() {
             if self.has_no_reserve() {
                 return Err(Refusal::Internal(input::DELETED_SYMBOL));
             }
