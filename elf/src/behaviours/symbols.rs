@@ -66,6 +66,12 @@ super::behaviours! {
         "variable-against-function",
         "memory-space-mismatch",
     ];
+    /// A function that has the name of a weak variable ends the link at once: a weak one, and a
+    /// strong one if another object contributes to the section of the variable.
+    FUNCTION_OVER_WEAK_VARIABLE = "function-over-weak-variable", shown by [
+        "function-over-weak-variable",
+        "weak-function-over-weak-variable",
+    ];
     /// The size 0 agrees with any size, but for that of a tentative definition.
     SIZE_ZERO_AGREES = "size-zero-agrees", shown by ["common-size-zero", "unknown-size-arrays"];
     /// The size of an undefined variable is that of its first reference, also where that says none

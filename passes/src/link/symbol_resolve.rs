@@ -48,6 +48,7 @@ use cuweld_ir::Object;
 use cuweld_ir::ObjectId;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
+use cuweld_ir::Section;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
@@ -113,14 +114,14 @@ impl Pass for SymbolResolve {
             first_definition: Vec::with_capacity(most),
             named_by: Vec::with_capacity(most),
             common_is_taken: Vec::with_capacity(most),
-            weak_function_over_variable: false,
+            end: None,
             constants_size: None,
             meanings: Meanings::of_nothing(most),
         };
         let has_ewp = resolver.module.has_ewp_object();
         let first_sass = resolver.module.first_sass_object();
         let mut unneeded = None;
-        for object in resolver.module.objects.ids() {
+        'merge: for object in resolver.module.objects.ids() {
             let row = resolver.module.objects[object].clone();
             if row.state == ObjectState::SkippedUnneeded {
                 unneeded.get_or_insert(row.display());
@@ -142,6 +143,9 @@ impl Pass for SymbolResolve {
                         && !resolver.module.stands_for_nothing(symbol, first_sass)
                     {
                         resolver.resolve(id, *symbol);
+                        if resolver.end.is_some() {
+                            break 'merge;
+                        }
                     }
                 }
             }
@@ -152,8 +156,9 @@ impl Pass for SymbolResolve {
                 break;
             }
         }
-        let fatal = if resolver.weak_function_over_variable {
-            "Internal error: no such original reg count"
+        let end = resolver.end.take();
+        let fatal = if let Some(message) = &end {
+            message
         } else if resolver.function_over_variable {
             "Internal error: no callgraph node"
         } else {
@@ -212,8 +217,8 @@ struct Resolver<'m, 'data> {
     /// Whether a strong definition without contents has taken the memory of a common symbol, by
     /// resolved symbol.
     common_is_taken: Vec<bool>,
-    /// The same with two weak symbols, where it fails elsewhere.
-    weak_function_over_variable: bool,
+    /// What nvlink says where it fails at a symbol: that is the end of the link.
+    end: Option<String>,
     /// What the size of all constants stands for, which is one symbol although it is local
     /// [constants-size].
     constants_size: Option<LinkSymbolId>,
@@ -414,16 +419,45 @@ impl<'data> Resolver<'_, 'data> {
         let is_common = known.common_align != 0 && !symbol.is_function();
         let known_defined = known.definition.is_some() && !is_common || other.is_dynamic_shared();
         let both_defined = known_defined && !symbol.is_undefined();
-        self.weak_function_over_variable |= both_defined
+        // [function-over-weak-variable]
+        let is_over_weak_variable = both_defined
             && symbol.is_function()
             && !other.is_function()
-            && other.bind == Binding::WEAK
-            && symbol.bind == Binding::WEAK;
+            && other.bind == Binding::WEAK;
+        if is_over_weak_variable && symbol.bind == Binding::WEAK {
+            self.end_merge("Internal error: no such original reg count".to_owned());
+        }
         if both_defined && other.bind != Binding::WEAK && symbol.bind != Binding::WEAK {
             self.duplicate(id, named);
         }
         self.function_over_variable |=
             symbol.is_function() && !symbol.is_entry() && !other.is_function();
+        let replaces = is_over_weak_variable && symbol.bind != Binding::WEAK;
+        if replaces && self.has_joined(&other, symbol.object) {
+            let name = displayed(symbol.name);
+            self.end_merge(format!("Could not replace weak symbol '{name}'"));
+        }
+    }
+
+    /// Lets the link end at the symbol that is merged, with a message.
+    fn end_merge(&mut self, message: String) {
+        self.end.get_or_insert(message);
+    }
+
+    /// Returns `true` if another object before `end` has a section of the name of that in which a
+    /// variable lies.
+    fn has_joined(&self, variable: &Symbol<'data>, end: ObjectId) -> bool {
+        let SymbolPlace::Section(section) = variable.place else {
+            return false;
+        };
+        let sections = &self.module.sections;
+        let joins = |row: &Section<'data>| {
+            row.object != variable.object
+                && row.object < end
+                && row.name == sections[section].name
+                && self.module.objects[row.object].state.is_included()
+        };
+        sections.values().any(joins)
     }
 
     /// Reports a variable that is managed memory in one object alone.
