@@ -6,7 +6,7 @@
 //! ```
 //!
 //! What an instruction writes and reads comes from the tables of [`cuweld_elf::sass::operands`], its
-//! control bits from [`Instruction`]; modifiers, immediates and addresses are not decoded. Beside it
+//! control bits from [`cuweld_elf::sass::Instruction`]; modifiers, immediates and addresses are not decoded. Beside it
 //! stand its line of the source, the relocations that change it and, for sm_100 and later, the Mercury
 //! item that stands for it.
 
