@@ -53,6 +53,7 @@ super::behaviours! {
     SCOREBOARD_ALLOCATION = "scoreboard-allocation" since (13, 0), shown by [
         "mercury-scheduled",
         "mercury-scheduled-unrolled",
+        "mercury-scheduled-atomics",
     ];
     /// Code for sm_100 has a record of the other targets on which its SASS would run (`.nv.compat`
     /// 0b). A bit goes if a linked function has an instruction that the other target does in

@@ -182,6 +182,14 @@ impl Registers {
         self
     }
 
+    /// Returns the predicates of the set, but for uniform ones.
+    #[must_use]
+    pub fn predicates(mut self) -> Registers {
+        self.0[..6].fill(0);
+        self.0[6] &= 0xff;
+        self
+    }
+
     /// Returns the uniform registers and predicates of the set.
     #[must_use]
     pub fn uniform(mut self) -> Registers {

@@ -22,6 +22,8 @@ mod blocks;
 mod latency;
 mod scoreboards;
 
+use std::fmt;
+
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_elf::sass::Instruction;
@@ -116,12 +118,15 @@ impl Pass for MercurySchedule {
         cx.statistics.add("kernels to schedule", made.len() as u64);
         let mut scheduled = Vec::new();
         for (kernel, code) in made {
-            let Some(code) = code else {
-                cx.remarks.emit(|| {
-                    Remark::about(&NOT_PROVED, kernel)
-                        .words(" is not scheduled: the rules do not give the scoreboards that its object has")
-                });
-                continue;
+            let code = match code {
+                Ok(code) => code,
+                Err(why) => {
+                    cx.remarks.emit(|| {
+                        Remark::about(&NOT_PROVED, kernel)
+                            .words(format!(" keeps its scoreboards: {why}"))
+                    });
+                    continue;
+                }
             };
             cx.remarks.emit(|| {
                 Remark::about(&SCHEDULED, kernel).words(
@@ -149,10 +154,45 @@ impl Pass for MercurySchedule {
     }
 }
 
-/// Returns code whose first load of the stack pointer sets no scoreboard; `None` if the rules do not
-/// give the scoreboards that the code has.
-fn schedule(bytes: &[u8]) -> Option<Vec<u8>> {
-    let code = Code::read(bytes)?;
+/// Why a kernel keeps its scoreboards.
+enum Unproved {
+    /// An instruction is not known, or the code has another form.
+    Unknown,
+    /// No more than a fixed number of steps is taken for each instruction.
+    TooLong,
+    /// An instruction has other scoreboards than the rules give it.
+    Differs {
+        at: usize,
+        compiled: Barriers,
+        made: Barriers,
+    },
+    /// The output depends on a rule that the object does not confirm.
+    Unconfirmed,
+    /// An instruction would wait for a scoreboard one cycle after it was set.
+    Stall,
+}
+
+impl fmt::Display for Unproved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unproved::Unknown => f.write_str("its code is not known"),
+            Unproved::TooLong => f.write_str("the rules take too long"),
+            Unproved::Differs { at, compiled, made } => write!(
+                f,
+                "at {:#x} its object has {compiled}, the rules give {made}",
+                at * 16
+            ),
+            Unproved::Unconfirmed => {
+                f.write_str("the output depends on a rule that its object does not confirm")
+            }
+            Unproved::Stall => f.write_str("a stall would be too short"),
+        }
+    }
+}
+
+/// Returns code whose first load of the stack pointer sets no scoreboard.
+fn schedule(bytes: &[u8]) -> Result<Vec<u8>, Unproved> {
+    let code = Code::read(bytes).ok_or(Unproved::Unknown)?;
     let words = || code.steps.iter().map(|step| step.word);
     let mut needs: Vec<Needs> = words()
         .map(|word| Needs {
@@ -160,23 +200,30 @@ fn schedule(bytes: &[u8]) -> Option<Vec<u8>> {
             read: word.read_barrier() != 7,
         })
         .collect();
-    let first = words().position(Instruction::loads_stack_pointer)?;
+    let first = words()
+        .position(Instruction::loads_stack_pointer)
+        .ok_or(Unproved::Unknown)?;
     let compiled: Vec<Barriers> = words().map(barriers).collect();
-    let (reproduced, confirmed) = Allocator::run(&code, &needs)?;
-    if reproduced != compiled || !stalls_suffice(&code, &compiled) {
-        return None;
+    let (reproduced, confirmed) = Allocator::run(&code, &needs).ok_or(Unproved::TooLong)?;
+    let mut pairs = compiled.iter().zip(&reproduced);
+    if let Some(at) = pairs.position(|(compiled, made)| compiled != made) {
+        let (compiled, made) = (compiled[at], reproduced[at]);
+        return Err(Unproved::Differs { at, compiled, made });
     }
     needs[first].write = false;
-    let (allocated, proof) = Allocator::run(&code, &needs)?;
-    if !proof.is_confirmed_by(&confirmed) || !stalls_suffice(&code, &allocated) {
-        return None;
+    let (allocated, proof) = Allocator::run(&code, &needs).ok_or(Unproved::TooLong)?;
+    if !proof.is_confirmed_by(&confirmed) {
+        return Err(Unproved::Unconfirmed);
+    }
+    if !stalls_suffice(&code, &compiled) || !stalls_suffice(&code, &allocated) {
+        return Err(Unproved::Stall);
     }
     let mut made = bytes.to_vec();
     for (bytes, (word, barriers)) in made.chunks_exact_mut(16).zip(words().zip(allocated)) {
         let Barriers { write, read, waits } = barriers;
         bytes.copy_from_slice(&word.with_barriers(write, read, waits).0.to_le_bytes());
     }
-    Some(made)
+    Ok(made)
 }
 
 fn barriers(word: Instruction) -> Barriers {

@@ -7,9 +7,12 @@
 
 mod choice;
 
+use std::fmt;
+
 use cuweld_elf::sass::operands::Registers;
 
 use super::blocks::Code;
+use super::blocks::Step;
 use super::latency;
 
 /// The number of scoreboards.
@@ -28,6 +31,26 @@ pub(super) struct Barriers {
     pub(super) write: u8,
     pub(super) read: u8,
     pub(super) waits: u8,
+}
+
+impl fmt::Display for Barriers {
+    /// Writes them as `cuweld disasm` does.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("B")?;
+        for number in 0..SCOREBOARDS {
+            match self.waits >> number & 1 {
+                0 => f.write_str("-")?,
+                _ => write!(f, "{number}")?,
+            }
+        }
+        for (name, number) in [("R", self.read), ("W", self.write)] {
+            match number {
+                7 => write!(f, " {name}-")?,
+                number => write!(f, " {name}{number}")?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether an instruction sets a scoreboard when it has written its registers and when it has read
@@ -262,8 +285,12 @@ impl<'c> Allocator<'c> {
         registers: &Registers,
     ) -> bool {
         let step = &self.code.steps[at];
-        let meets = step.operands.defined.meets(registers)
-            || kind == Kind::Written && step.operands.used.meets(registers);
+        // What was read and is a predicate was written then.
+        let written = match kind {
+            Kind::Written => *registers,
+            Kind::Read => registers.predicates(),
+        };
+        let meets = step.operands.defined.meets(registers) || step.operands.used.meets(&written);
         meets && !setter.is_some_and(|setter| self.code.is_either(setter, at))
     }
 
@@ -275,7 +302,7 @@ impl<'c> Allocator<'c> {
         for at in start..end {
             let step = &self.code.steps[at];
             if !is_last && self.needs[at].write && latency::is_long(step.operands.name) {
-                let defined = step.operands.defined;
+                let defined = step.operands.defined.without(&early(step));
                 let conflict = self.conflict(Some(at), at + 1, end, Kind::Written, &defined)?;
                 has_outliving_load |= conflict == end;
             }
@@ -383,8 +410,13 @@ impl<'c> Allocator<'c> {
             let is_pending = state.is_pending[scoreboard];
             *waits = is_waited || is_pending && returning.any(|entry| holds(entry, None));
             if is_waited {
-                let finishes = live.drain(..).filter_map(|entry| entry.finish);
+                // Others are counted as over, but take no time.
+                let held = live
+                    .iter()
+                    .filter(|entry| entry.kind == Kind::Written && holds(entry, setter(entry)));
+                let finishes = held.filter_map(|entry| entry.finish);
                 time = finishes.fold(time, i64::max);
+                live.clear();
             }
             state.is_pending[scoreboard] &= !*waits;
         }
@@ -402,15 +434,17 @@ impl<'c> Allocator<'c> {
         waits: &mut [bool; SCOREBOARDS],
     ) -> Option<usize> {
         let step = &self.code.steps[at];
-        let (registers, lasts) = match kind {
-            Kind::Read => (
-                step.operands.used.general(),
-                latency::until_read(&step.operands),
-            ),
-            Kind::Written => (
-                step.operands.defined,
-                latency::until_written(step.operands.name),
-            ),
+        let registers = match kind {
+            // What it writes itself is waited for until it is written.
+            Kind::Read => {
+                let read = step.operands.used.general();
+                read.without(&step.operands.defined).with(&early(step))
+            }
+            Kind::Written => step.operands.defined.without(&early(step)),
+        };
+        let lasts = match kind {
+            Kind::Read => latency::until_read(&step.operands),
+            Kind::Written => latency::until_written(step.operands.name),
         };
         let new = Entry {
             setter: at,
@@ -510,6 +544,15 @@ impl<'c> Allocator<'c> {
             }
         }
         has_any
+    }
+}
+
+/// Returns what an instruction has written as soon as it has read its registers: the predicate of an
+/// atomic operation at a generic address, which says whether that is one of shared memory.
+fn early(step: &Step) -> Registers {
+    match step.operands.name {
+        "ATOM" => step.operands.defined.predicates(),
+        _ => Registers::NONE,
     }
 }
 
