@@ -14,6 +14,10 @@ mod lines;
 mod rows;
 pub mod text;
 
+use std::collections::BTreeMap;
+
+use cuweld_elf::symbol::SymbolType;
+use cuweld_elf::target::section_types::SectionFlags;
 use serde::Serialize;
 
 use self::lines::Lines;
@@ -21,7 +25,9 @@ use crate::inspect::DeviceElf;
 use crate::inspect::Name;
 use crate::inspect::Node;
 use crate::inspect::device_model::Demangled;
+use crate::inspect::device_model::MercuryCode;
 use crate::inspect::device_model::Place;
+use crate::inspect::device_model::Relocations;
 use crate::inspect::device_model::Section;
 use crate::inspect::device_model::Symbol;
 use crate::inspect::model::Content;
@@ -34,9 +40,6 @@ pub use self::rows::Row;
 pub const SCHEMA: &str = "cuweld-disasm";
 /// Version of the JSON form: raised when a field changes its meaning or goes away.
 pub const SCHEMA_VERSION: u32 = 1;
-
-/// `st_info` type of functions.
-const FUNCTION: u32 = 2;
 
 /// The instructions of some files.
 #[derive(Debug, Serialize)]
@@ -120,12 +123,14 @@ fn image<'data>(
     wanted: &dyn Fn(&str) -> bool,
 ) -> Image<'data> {
     let lines = Lines::new(elf);
+    let sections = about_sections(elf);
+    let nothing = About::default();
     let code = elf.sections.iter().filter(|section| is_code(section));
     let functions = code.filter_map(|section| {
-        let symbols = symbols_of(elf, section);
-        let whole = symbols.iter().find(|symbol| symbol.value == 0);
+        let about = sections.get(&section.index).unwrap_or(&nothing);
+        let whole = about.functions.iter().find(|symbol| symbol.value == 0);
         let name = whole.map_or(Name::default(), |symbol| symbol.name);
-        let is_wanted = symbols.iter().any(|symbol| {
+        let is_wanted = about.functions.iter().any(|symbol| {
             let source = symbol.name.demangled();
             wanted(&symbol.name.to_string()) || source.is_some_and(|source| wanted(&source))
         });
@@ -135,7 +140,7 @@ fn image<'data>(
             demangled: Demangled(name),
             section: section.name,
             size: section.size,
-            instructions: rows::of_section(elf, section, &symbols, &lines),
+            instructions: rows::of_section(elf.header.sm, section, about, &lines),
         })
     });
     Image {
@@ -148,20 +153,41 @@ fn image<'data>(
 
 /// Returns `true` for sections that hold instructions.
 fn is_code(section: &Section<'_>) -> bool {
-    section.flag_names.contains(&"EXECINSTR") && !section.contents.is_empty()
+    SectionFlags::from(section.flags).contains(SectionFlags::EXECINSTR)
+        && !section.contents.is_empty()
 }
 
-/// Returns the functions that begin in a section.
-fn symbols_of<'elf, 'data>(
-    elf: &'elf DeviceElf<'data>,
-    section: &Section<'data>,
-) -> Vec<&'elf Symbol<'data>> {
-    let symbols = elf.symbol_tables.iter().flat_map(|table| &table.symbols);
-    let in_section = |symbol: &&Symbol<'_>| {
-        matches!(symbol.section, Place::In { index, .. } if index == section.index)
-            && symbol.ty.value == FUNCTION
-    };
-    symbols.filter(in_section).collect()
+/// What a device ELF says of a section.
+#[derive(Debug, Default)]
+struct About<'elf, 'data> {
+    /// The functions that begin in it.
+    functions: Vec<&'elf Symbol<'data>>,
+    /// The relocations that change it.
+    relocations: Vec<&'elf Relocations<'data>>,
+    /// Its Mercury code.
+    mercury: Option<&'elf MercuryCode<'data>>,
+}
+
+/// Returns what a device ELF says of its sections, by their index. Linear in its tables.
+fn about_sections<'elf, 'data>(elf: &'elf DeviceElf<'data>) -> BTreeMap<u32, About<'elf, 'data>> {
+    let mut sections: BTreeMap<u32, About<'_, '_>> = BTreeMap::new();
+    for symbol in elf.symbol_tables.iter().flat_map(|table| &table.symbols) {
+        if let Place::In { index, .. } = symbol.section
+            && symbol.ty.value == u32::from(SymbolType::FUNC.0)
+        {
+            sections.entry(index).or_default().functions.push(symbol);
+        }
+    }
+    for list in &elf.relocations {
+        if let Some(holder) = elf.sections.get(list.section_index as usize) {
+            let about = sections.entry(holder.info).or_default();
+            about.relocations.push(list);
+        }
+    }
+    for code in &elf.mercury {
+        sections.entry(code.code.text).or_default().mercury = Some(code);
+    }
+    sections
 }
 
 #[cfg(test)]

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
-use cuweld_elf::mercury::capmerc::Record;
 use cuweld_elf::sass::Instruction;
 use cuweld_elf::sass::operands::Generation;
 use cuweld_elf::sass::operands::Operands;
 use serde::Serialize;
 
+use super::About;
 use super::lines::Lines;
-use crate::inspect::DeviceElf;
 use crate::inspect::Name;
 use crate::inspect::device_model::MercuryCode;
+use crate::inspect::device_model::Relocations;
 use crate::inspect::device_model::Section;
-use crate::inspect::device_model::Symbol;
+use crate::inspect::device_model::operation;
+use crate::inspect::device_model::parts_of;
 
 /// An instruction.
 #[derive(Debug, Serialize)]
@@ -92,7 +92,7 @@ pub struct MercuryItem {
     pub form: &'static str,
     /// The operation of its record.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub operation: Option<u32>,
+    pub operation: Option<u8>,
     /// How many SASS instructions it stands for.
     pub instructions: u64,
 }
@@ -100,22 +100,18 @@ pub struct MercuryItem {
 /// Returns the instructions of a section. A rest of less than an instruction is left out, as is all
 /// code of GPUs before sm_75, whose instructions have another form.
 pub(super) fn of_section<'data>(
-    elf: &DeviceElf<'data>,
+    sm: u16,
     section: &Section<'data>,
-    symbols: &[&Symbol<'data>],
+    about: &About<'_, 'data>,
     lines: &Lines,
 ) -> Vec<Row<'data>> {
-    let Some(generation) = Generation::of(elf.header.sm) else {
+    let Some(generation) = Generation::of(sm) else {
         return Vec::new();
     };
-    let mut fixups = fixups(elf, section);
-    let mut items = items(
-        elf.mercury
-            .iter()
-            .find(|code| code.code.text == section.index),
-    );
+    let mut fixups = fixups(&about.relocations);
+    let mut items = items(about.mercury);
     let mut labels: BTreeMap<u64, Vec<Name<'data>>> = BTreeMap::new();
-    for symbol in symbols.iter().filter(|symbol| symbol.value != 0) {
+    for symbol in about.functions.iter().filter(|symbol| symbol.value != 0) {
         labels.entry(symbol.value).or_default().push(symbol.name);
     }
     let row = |(number, word): (u64, Instruction)| {
@@ -128,7 +124,7 @@ pub(super) fn of_section<'data>(
         });
         let relocations = fixups.remove(&offset).unwrap_or_default();
         // What a relocation changes leads nowhere yet.
-        let distance = word.leads_to(elf.header.sm);
+        let distance = word.leads_to(sm);
         let distance = distance.filter(|_| relocations.is_empty());
         let target = distance.and_then(|distance| {
             let number = (number + 1).checked_add_signed(distance)?;
@@ -168,18 +164,8 @@ fn control(word: Instruction) -> Control {
 }
 
 /// Returns the relocations that change a section, by the offset of the instruction.
-fn fixups<'data>(
-    elf: &DeviceElf<'data>,
-    section: &Section<'data>,
-) -> BTreeMap<u64, Vec<Fixup<'data>>> {
-    let changes = |index: u32| {
-        let holder = elf.sections.iter().find(|holder| holder.index == index);
-        holder.is_some_and(|holder| holder.info == section.index)
-    };
-    let lists = elf.relocations.iter();
-    let rows = lists
-        .filter(|list| changes(list.section_index))
-        .flat_map(|list| &list.rows);
+fn fixups<'data>(lists: &[&Relocations<'data>]) -> BTreeMap<u64, Vec<Fixup<'data>>> {
+    let rows = lists.iter().flat_map(|list| &list.rows);
     let mut fixups: BTreeMap<u64, Vec<Fixup<'data>>> = BTreeMap::new();
     for row in rows {
         let at = row.offset % INSTRUCTION;
@@ -197,19 +183,14 @@ fn fixups<'data>(
 fn items(code: Option<&MercuryCode<'_>>) -> BTreeMap<u64, Vec<MercuryItem>> {
     let mut items: BTreeMap<u64, Vec<MercuryItem>> = BTreeMap::new();
     for item in code.into_iter().flat_map(|code| code.code.items()) {
-        let (form, record) = match item.form {
-            Form::Plain => ("plain", None),
-            Form::Record(record) => ("record", Some(record)),
-            Form::Run(record) => ("run", record),
-            Form::Note(_) => ("note", None),
-        };
+        let (form, _) = parts_of(item.form);
         items
             .entry(item.instruction)
             .or_default()
             .push(MercuryItem {
                 number: item.number,
                 form,
-                operation: record.map(|bytes| u32::from(Record(bytes).operation())),
+                operation: operation(item.form),
                 instructions: item.count,
             });
     }

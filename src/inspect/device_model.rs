@@ -378,15 +378,8 @@ struct MercuryItem<'data>(Item<'data>);
 impl Serialize for MercuryItem<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let item = &self.0;
-        let (form, record) = match item.form {
-            Form::Plain => ("plain", None),
-            Form::Record(record) => ("record", Some(record)),
-            Form::Run(record) => ("run", record),
-            Form::Note(note) => ("note", Some(note)),
-        };
-        let is_operation = !matches!(item.form, Form::Note(_));
-        let operation = record.filter(|_| is_operation);
-        let operation = operation.map(|bytes| Record(bytes).operation());
+        let (form, record) = parts_of(item.form);
+        let operation = operation(item.form);
         let mut fields = serializer.serialize_struct("MercuryItem", 6)?;
         fields.serialize_field("form", form)?;
         fields.serialize_field("offset", &(form != "plain").then_some(item.at))?;
@@ -396,6 +389,23 @@ impl Serialize for MercuryItem<'_> {
         fields.serialize_field("record", &record.map(Hex))?;
         fields.end()
     }
+}
+
+/// Returns the name of an item's form, and the bytes that it has.
+pub(crate) fn parts_of(form: Form<'_>) -> (&'static str, Option<&[u8]>) {
+    match form {
+        Form::Plain => ("plain", None),
+        Form::Record(record) => ("record", Some(record)),
+        Form::Run(record) => ("run", record),
+        Form::Note(note) => ("note", Some(note)),
+    }
+}
+
+/// Returns the operation of an item's record.
+pub(crate) fn operation(form: Form<'_>) -> Option<u8> {
+    let is_note = matches!(form, Form::Note(_));
+    let (_, record) = parts_of(form);
+    Some(Record(record.filter(|_| !is_note)?).operation())
 }
 
 /// A note.
