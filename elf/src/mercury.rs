@@ -7,6 +7,7 @@
 //! `cuweld_ir::section::view_name` gives, and derives the SASS view from the result.
 
 pub mod capmerc;
+pub mod edit;
 pub mod fast_path;
 pub mod frames;
 pub mod lines;

@@ -50,7 +50,7 @@ impl Instruction {
     /// Returns `true` if the next instruction follows after 15 cycles, the most there are, as each
     /// does that was compiled without optimisation.
     pub fn stalls_longest(self) -> bool {
-        self.bits(105, 4) == 0xf
+        self.stall() == 0xf
     }
 
     /// Returns `true` if the instruction lets dependent grids begin, `PREEXIT`.
@@ -61,6 +61,17 @@ impl Instruction {
     /// Returns `true` if the instruction is a memory barrier, `MEMBAR`.
     pub fn is_memory_barrier(self) -> bool {
         self.operation() == 0x992
+    }
+
+    /// Returns `true` if the instruction is the weaker memory barrier of a block of threads,
+    /// `MEMBAR.ALL.CTA`.
+    pub fn is_weak_block_barrier(self) -> bool {
+        self.is_memory_barrier() && self.bits(76, 4) == 8
+    }
+
+    /// Returns `true` if the instruction is a memory barrier of the GPU or of the system.
+    pub fn is_wide_memory_barrier(self) -> bool {
+        self.is_memory_barrier() && matches!(self.bits(76, 3), 2 | 3)
     }
 
     /// Returns `true` if the instruction waits until errors of memory accesses are known,
@@ -90,9 +101,22 @@ impl Instruction {
         if !matches!(self.operation(), 0x947 | 0x547 | 0x348 | 0x948) {
             return None;
         }
-        // 56 bits, in units of four bytes, with their sign.
+        Some(self.distance())
+    }
+
+    /// Returns how many instructions after the next one the place lies that an instruction with such
+    /// a place names, `BRA` among others: 56 bits, in units of four bytes, with their sign.
+    pub fn distance(self) -> i64 {
         let distance = self.bits(34, 48) << 8 | self.bits(16, 8);
-        Some((distance as i64) << 8 >> 8 >> 2)
+        (distance as i64) << 8 >> 8 >> 2
+    }
+
+    /// Returns the instruction with another place of this kind; `None` if it is too far.
+    pub fn with_distance(self, distance: i64) -> Option<Instruction> {
+        const FIELDS: u128 = ((1 << 48) - 1) << 34 | 0xff << 16;
+        let units = u128::from((distance << 2) as u64);
+        let moved = self.0 & !FIELDS | (units & 0xff) << 16 | (units >> 8 & ((1 << 48) - 1)) << 34;
+        Some(Instruction(moved)).filter(|moved| moved.distance() == distance)
     }
 
     /// Returns how many instructions after the next one the place lies that a branch (`BRA`) in code
@@ -119,6 +143,13 @@ impl Instruction {
         (self.operation() == 0x945).then_some(distance / 16)
     }
 
+    /// Returns the instruction with another such place; `None` if it is too far.
+    pub fn with_marked_place(self, distance: i64) -> Option<Instruction> {
+        let distance = i32::try_from(distance.checked_mul(16)?).ok()?;
+        let field = u128::from(distance as u32) << 32;
+        Some(Instruction(self.0 & !(0xffff_ffff << 32) | field))
+    }
+
     /// Returns the write barrier of the control bits, 7 for none.
     pub fn write_barrier(self) -> u8 {
         (self.0 >> 110 & 7) as u8
@@ -140,6 +171,30 @@ impl Instruction {
         let barriers = u128::from(write & 7) | u128::from(read & 7) << 3;
         let barriers = barriers | u128::from(waits & 0x3f) << 6;
         Instruction(self.0 & !(0xfff << 110) | barriers << 110)
+    }
+
+    /// Returns the cycles until the next instruction may be issued.
+    pub fn stall(self) -> u8 {
+        self.bits(105, 4) as u8
+    }
+
+    /// Returns the instruction with another number of these cycles, at most 15.
+    #[must_use]
+    pub fn with_stall(self, stall: u8) -> Instruction {
+        Instruction(self.0 & !(0xf << 105) | u128::from(stall & 0xf) << 105)
+    }
+
+    /// Returns the instruction with the barriers that another waits for.
+    #[must_use]
+    pub fn waiting_as(self, other: Instruction) -> Instruction {
+        self.with_barriers(self.write_barrier(), self.read_barrier(), other.waits())
+    }
+
+    /// Returns the instruction with the control bits of another.
+    #[must_use]
+    pub fn controlled_as(self, other: Instruction) -> Instruction {
+        const CONTROL: u128 = ((1 << 21) - 1) << 105;
+        Instruction(self.0 & !CONTROL | other.0 & CONTROL)
     }
 
     /// Returns the field in which a load from a constant bank (`LDC` or `LDCU`) has its offset, in

@@ -14,6 +14,8 @@ pub struct Function {
     pub views: Views,
     /// What the link made of this copy.
     pub fate: Fate,
+    /// How its code was made anew; set by `mercury-schedule`.
+    pub remade: Remade,
     /// Registers (REGCOUNT of the object's `.nv.info`), 0 if it has no record.
     pub registers: u32,
     /// The most bytes of stack that it may use (MAX_STACK_SIZE of the object's `.nv.info`), 0 if
@@ -63,6 +65,18 @@ pub struct FunctionView {
     pub text: SectionId,
     /// `.nv.info.F`, or `.nv.merc.nv.info.F`; set by `classify`.
     pub info: Option<SectionId>,
+}
+
+/// How the code of a function for sm_100 or later was made anew, as NVIDIA's finalizer does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Remade {
+    /// It is as it was compiled.
+    #[default]
+    No,
+    /// It has other scoreboards, and no work-arounds at memory barriers.
+    Scheduled,
+    /// Barriers of the debugger stand in front of its ends.
+    ForDebugger,
 }
 
 /// What the link made of a copy of a function, which others of the same name may compete with.

@@ -42,6 +42,7 @@ pub use callgraph_record::PrototypeRecord;
 pub use function::Fate;
 pub use function::Function;
 pub use function::FunctionView;
+pub use function::Remade;
 pub use function::Views;
 pub use ids::*;
 pub use link_symbol::LinkSymbol;

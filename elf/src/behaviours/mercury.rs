@@ -55,6 +55,23 @@ super::behaviours! {
         "mercury-scheduled-unrolled",
         "mercury-scheduled-atomics",
     ];
+    /// Code in a link for the debugger, with `-r` too, has `MEMBAR.SC.VC`, `ERRBAR` and `CGAERRBAR` in
+    /// front of each `EXIT`, with its guard: one Mercury instruction that is four in SASS. What leads
+    /// to the end leads to them. They take six cycles, after which more of what the block set is over,
+    /// so that an `EXIT` that not all threads take waits for it. Measured with CUDA 13.0 alone.
+    DEBUGGER_ENDS = "debugger-ends" since (13, 0), shown by [
+        "mercury-debugger-ends",
+        "mercury-debugger-ends-relocatable",
+        "mercury-debugger-ends-lines",
+        "mercury-debugger-ends-unoptimised",
+    ];
+    /// Memory barriers of kernels that call nothing, in executables, lose the loads from shared
+    /// memory in front of them that ptxas writes for code that may be linked with other code, and
+    /// `MEMBAR.ALL.CTA` in front of one of the GPU or of the system. Measured with CUDA 13.0 alone.
+    FENCES_ALONE = "fences-alone" since (13, 0), shown by [
+        "mercury-fences",
+        "mercury-fences-lines",
+    ];
     /// Code for sm_100 has a record of the other targets on which its SASS would run (`.nv.compat`
     /// 0b). A bit goes if a linked function has an instruction that the other target does in
     /// another way: double precision arithmetic, `IMMA`, `DMMA`, `UTCIMMA`. One form of comparison

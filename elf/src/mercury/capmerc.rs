@@ -25,7 +25,7 @@ pub use self::dump::Record;
 pub const VERSION: u32 = 0xc000_0001;
 
 /// Bytes of the words before the bitmap.
-const HEAD: usize = 12;
+pub(super) const HEAD: usize = 12;
 
 /// The first byte of a note, and its bytes.
 const NOTE: u8 = 0x31;
@@ -215,6 +215,14 @@ impl<'data> Capmerc<'data> {
     pub fn marked(&self) -> impl Iterator<Item = Item<'data>> {
         let mut entries = self.entries();
         std::iter::from_fn(move || entries.next_marked()?.ok())
+    }
+
+    /// Returns the bytes of an item of this section that has an entry.
+    pub fn entry(&self, item: &Item<'_>) -> &'data [u8] {
+        let mut entries = self.entries();
+        entries.at = item.at;
+        let length = entries.entry().map_or(0, |(_, length, _)| length);
+        self.bytes.get(item.at..item.at + length).unwrap_or(&[])
     }
 
     fn entries(&self) -> Entries<'data> {

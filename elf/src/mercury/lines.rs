@@ -14,6 +14,7 @@ pub use self::remake::Remade;
 pub use self::remake::in_mercury;
 pub use self::remake::remake;
 pub use self::remake::units;
+pub use self::remake::with_addresses;
 
 /// Bytes in front of an address in a line table.
 pub const SET_ADDRESS: [u8; 3] = [0, 9, 2];

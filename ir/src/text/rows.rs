@@ -134,6 +134,7 @@ impl<'data> Row<'data> for Function {
         v.optional("sass-info", &mut self.views.sass.info, Id::Named);
         v.part(&mut self.views.merc, MercView);
         v.field("fate", &mut self.fate, OneOf(words::FATES));
+        v.sparse("remade", &mut self.remade, OneOf(words::REMADE));
         v.field("registers", &mut self.registers, Decimal);
         v.optional("shared", &mut self.shared, Group);
         v.optional("dynamic-shared", &mut self.dynamic_shared, Hex);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::attribute::format;
 use crate::callgraph_record::CallKind;
 use crate::function::Fate;
+use crate::function::Remade;
 use crate::link_symbol::Liveness;
 use crate::merge_log::MergeOutcome;
 use crate::object::ObjectOrigin;
@@ -292,6 +293,12 @@ pub(super) const FATES: Words<Fate> = Words(&[
     (Fate::Replaced, "replaced"),
     (Fate::Discarded, "discarded"),
     (Fate::Folded, "folded"),
+]);
+
+pub(super) const REMADE: Words<Remade> = Words(&[
+    (Remade::No, "no"),
+    (Remade::Scheduled, "scheduled"),
+    (Remade::ForDebugger, "for-debugger"),
 ]);
 
 pub(super) const LIVENESS: Words<Liveness> = Words(&[

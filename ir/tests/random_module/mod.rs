@@ -311,6 +311,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 Fate::Discarded,
                 Fate::Folded,
             ]),
+            remade: r.pick(&[Remade::No, Remade::Scheduled, Remade::ForDebugger]),
             registers: r.number() as u32,
             shared: r.maybe(|r| SharedFrame {
                 size: r.number(),

@@ -24,12 +24,20 @@ use cuweld_ir::table::EntityId;
 use super::Analyses;
 use super::Analysis;
 
+/// What nvlink does to code in a link for the debugger.
+const DEBUG: &str = "compile for the debugger";
+
 /// What nvlink would do to the code of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeChange {
     /// Schedule it anew: it is a kernel that calls nothing, and its first load has a scoreboard that
     /// nothing waits for.
     FirstLoad,
+    /// Schedule it anew: it is a kernel that calls nothing, and has what memory barriers need beside
+    /// other code alone.
+    WorkAround,
+    /// Compile it for the debugger: barriers stand in front of its ends.
+    Debugger,
     /// Another change.
     Other {
         /// What nvlink would do.
@@ -43,7 +51,8 @@ impl CodeChange {
     /// Says what nvlink would do: a verb.
     pub fn what(self) -> &'static str {
         match self {
-            CodeChange::FirstLoad => "schedule anew",
+            CodeChange::FirstLoad | CodeChange::WorkAround => "schedule anew",
+            CodeChange::Debugger => DEBUG,
             CodeChange::Other { what, .. } => what,
         }
     }
@@ -52,6 +61,8 @@ impl CodeChange {
     pub fn why(self) -> &'static str {
         match self {
             CodeChange::FirstLoad => "it calls nothing, and its first load has a scoreboard",
+            CodeChange::WorkAround => "it calls nothing, and has a work-around at a memory barrier",
+            CodeChange::Debugger => "it has no memory barrier where it ends",
             CodeChange::Other { why, .. } => why,
         }
     }
@@ -87,12 +98,11 @@ impl Analysis for CodeChanges {
 impl CodeChanges {
     /// Returns the change that nvlink would make to a function's code.
     pub fn of(&self, module: &Module<'_>, function: FunctionId) -> Option<CodeChange> {
-        const DEBUG: &str = "compile for the debugger";
         let other = |what, why| Some(CodeChange::Other { what, why });
         let has_end =
             |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
         if self.has_debugger_code && has_end(false) {
-            other(DEBUG, "it has no memory barrier where it ends")
+            Some(CodeChange::Debugger)
         } else if !self.has_debugger_code && self.shows_errors && has_end(false) {
             other(
                 "compile with error barriers",
@@ -222,15 +232,8 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeCh
         return None;
     }
     let code = module.sections[row.views.sass.text].bytes();
-    let (mut has_frame, mut stack) = (false, None);
-    for word in Instruction::all(code) {
-        if word.is_call() {
-            return None;
-        }
-        has_frame |= word.moves_stack_pointer();
-        if stack.is_none() && word.loads_stack_pointer() {
-            stack = Some(word);
-        }
+    if Instruction::all(code).any(Instruction::is_call) {
+        return None;
     }
     let merc = module.sections[row.views.merc?.text].bytes();
     let capmerc = Capmerc::parse(merc).ok()?;
@@ -239,20 +242,28 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeCh
             matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
         })
     };
-    let other = |why| {
-        let what = CodeChange::FirstLoad.what();
-        Some(CodeChange::Other { what, why })
-    };
     if has_run(is_workaround) {
-        return other("it calls nothing, and has a work-around at a memory barrier");
+        return Some(CodeChange::WorkAround);
     }
     if has_run(is_guarded_end) {
-        return other("it calls nothing, and has a memory barrier where it ends");
+        return Some(CodeChange::Other {
+            what: CodeChange::FirstLoad.what(),
+            why: "it calls nothing, and has a memory barrier where it ends",
+        });
     }
+    frees_first_load(code).then_some(CodeChange::FirstLoad)
+}
+
+/// Returns `true` if nothing in the code of a kernel waits for its first load, of the stack pointer,
+/// although that has a scoreboard.
+pub(crate) fn frees_first_load(code: &[u8]) -> bool {
+    let mut words = Instruction::all(code);
+    let first = words.find(|word| word.loads_stack_pointer());
     // Without optimisation each instruction has both barriers and waits for those of the one
     // before.
-    let is_freed = stack.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7);
-    (is_freed && !has_frame && !needs_stack_pointer(code)).then_some(CodeChange::FirstLoad)
+    first.is_some_and(|word| word.write_barrier() != 7 && word.read_barrier() == 7)
+        && !Instruction::all(code).any(Instruction::moves_stack_pointer)
+        && !needs_stack_pointer(code)
 }
 
 /// Returns `true` if an instruction is known to read the stack pointer, such as a store to an address

@@ -12,25 +12,29 @@
 //! Other kernels, and those with instructions that are not known, keep their code, which
 //! `mercury-encode` tells (deviation D12).
 //!
-//! The link says which kernels it has scheduled (deviation D31). With `strict-finalize` none is, and
+//! The link says what it has made anew (deviation D31), once it is known not to fail. With `strict-finalize` none is, and
 //! those that nvlink schedules anew are refused.
 //!
 //! Linear in the instructions of kernels: code that needs more than a fixed number of steps for each
 //! keeps its scoreboards.
 
 mod blocks;
+mod edited;
+mod ends;
 mod latency;
 mod scoreboards;
 
 use std::fmt;
 
-use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::deviation;
+use cuweld_elf::mercury::edit;
+use cuweld_elf::mercury::edit::Edited;
+use cuweld_elf::mercury::edit::Places;
 use cuweld_elf::sass::Instruction;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
+use cuweld_ir::Remade;
 use cuweld_ir::SectionContent;
 
 use self::blocks::Code;
@@ -40,6 +44,7 @@ use self::scoreboards::Needs;
 use crate::analyses::Preserved;
 use crate::analyses::code_changes::CodeChange;
 use crate::analyses::code_changes::CodeChanges;
+use crate::analyses::code_changes::frees_first_load;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -51,11 +56,11 @@ use crate::threads::Work;
 
 const SCHEDULED: RemarkInfo = RemarkInfo {
     name: "scheduled",
-    doc: "A kernel gets other scoreboards",
+    doc: "A function is made anew: it gets other scoreboards, or other barriers",
 };
 const NOT_PROVED: RemarkInfo = RemarkInfo {
     name: "not-proved",
-    doc: "The rules do not give a kernel the scoreboards that it was compiled with, so that it keeps them",
+    doc: "The rules do not give a kernel the scoreboards that it was compiled with, or do not know its code, so that it keeps it",
 };
 
 /// The `mercury-schedule` pass.
@@ -68,8 +73,8 @@ impl Pass for MercurySchedule {
             name: "mercury-schedule",
             summary: "Give kernels the scoreboards that NVIDIA's finalizer gives them, where that is proved",
             doc: include_str!("mercury_schedule.rs"),
-            requires: Phase::Planned,
-            before: Some(Phase::LaidOut),
+            requires: Phase::Propagated,
+            before: Some(Phase::Placed),
             preserves: Preserved::All,
             remarks: &[SCHEDULED, NOT_PROVED],
             ..PassInfo::DEFAULT
@@ -84,74 +89,133 @@ impl Pass for MercurySchedule {
         // What other releases do is not known.
         let is_measured = module.toolkit.release == Toolkit::DEFAULT.release;
         if !module.is_capmerc()
-            || module.options.relocatable
             || module.options.mercury.strict
             || !is_measured
             || cx.diagnostics.has_errors()
         {
             return Ok(Changed::No);
         }
-        let kernels: Vec<FunctionId> = module
+        let live: Vec<FunctionId> = module
             .functions
-            .iter()
-            .filter(|(id, row)| {
-                module.symbols[row.symbol].is_entry() && module.is_function_live(*id)
-            })
-            .map(|(id, _)| id)
+            .ids()
+            .filter(|id| module.is_function_live(*id))
             .collect();
         let view = &*module;
         let changes = cx.analyses.get::<CodeChanges>(view);
-        let is_changed =
-            |kernel: FunctionId| changes.of(view, kernel) == Some(CodeChange::FirstLoad);
-        let code = |kernel: FunctionId| {
-            let text = view.functions[kernel].views.sass.text;
-            schedule(view.sections[text].bytes())
-        };
+        let remake = |id: &FunctionId| Some((*id, remade(view, *id, changes.of(view, *id)?)?));
         let made = cx
             .threads
-            .map_chunks(Work::Objects(kernels.len()), &kernels, |kernels| {
-                let changed = kernels.iter().filter(|kernel| is_changed(**kernel));
-                let made = changed.map(|kernel| (*kernel, code(*kernel)));
-                made.collect::<Vec<_>>()
+            .map_chunks(Work::Objects(live.len()), &live, |live| {
+                live.iter().filter_map(remake).collect::<Vec<_>>()
             });
-        let made: Vec<_> = made.into_iter().flatten().collect();
-        cx.statistics.add("kernels to schedule", made.len() as u64);
-        let mut scheduled = Vec::new();
-        for (kernel, code) in made {
-            let code = match code {
-                Ok(code) => code,
-                Err(why) => {
-                    cx.remarks.emit(|| {
-                        Remark::about(&NOT_PROVED, kernel)
-                            .words(format!(" keeps its scoreboards: {why}"))
-                    });
-                    continue;
+        let (mut edited, mut scheduled) = (Vec::new(), Vec::new());
+        let mut asked = 0;
+        for (id, made) in made.into_iter().flatten() {
+            asked += 1;
+            match made {
+                Ok(NewCode::Scheduled(code)) => scheduled.push((id, code)),
+                Ok(NewCode::Edited(change, code)) => {
+                    edited.push(edited::Function::new(id, change, code));
                 }
+                Err(why) => cx.remarks.emit(|| not_proved(id, &why)),
+            }
+        }
+        cx.statistics.add("functions to make anew", asked);
+        edited::find(view, &mut edited);
+        for function in &edited {
+            let (id, change) = (function.id, function.change);
+            if !function.is_known() {
+                cx.remarks.emit(|| not_proved(id, &Unproved::Places));
+                continue;
+            }
+            cx.remarks.emit(|| remade_as(id, change));
+            module.functions[id].remade = match change {
+                CodeChange::Debugger => Remade::ForDebugger,
+                _ => Remade::Scheduled,
             };
-            cx.remarks.emit(|| {
-                Remark::about(&SCHEDULED, kernel).words(
-                    " is scheduled anew: it calls nothing, and the rules give the scoreboards that its object has",
-                )
-            });
-            let text = module.functions[kernel].views.sass.text;
+        }
+        edited::apply(module, cx.arena, edited);
+        for (id, code) in scheduled {
+            cx.remarks.emit(|| remade_as(id, CodeChange::FirstLoad));
+            let text = module.functions[id].views.sass.text;
             module.sections[text].content = SectionContent::Bytes(cx.arena.bytes(&code));
-            scheduled.push(module.function_name(kernel));
+            module.functions[id].remade = Remade::Scheduled;
         }
-        cx.statistics
-            .add("kernels scheduled", scheduled.len() as u64);
-        if let Some(first) = scheduled.first() {
-            let first = String::from_utf8_lossy(first);
-            let text = match scheduled.len() {
-                1 => format!("kernel '{first}' is scheduled anew"),
-                count => format!("{count} kernels are scheduled anew, the first is '{first}'"),
-            };
-            let text =
-                format!("{text}, by measured rules that give the schedule of the object, too");
-            cx.diagnostics
-                .emit(Diagnostic::info(deviation::SCHEDULED, text).deviates("D31"));
+        let mut made = 0;
+        for function in module.functions.values() {
+            made += u64::from(function.remade != Remade::No);
         }
-        Ok(Changed::from(!scheduled.is_empty()))
+        cx.statistics.add("functions made anew", made);
+        Ok(Changed::from(made > 0))
     }
+}
+
+/// Says what was done to a function.
+fn remade_as(function: FunctionId, change: CodeChange) -> Remark {
+    Remark::about(&SCHEDULED, function).words(match change {
+        CodeChange::Debugger => " gets the debugger's barriers in front of its ends",
+        CodeChange::WorkAround => {
+            " is scheduled anew, without the work-arounds at memory barriers: it calls nothing, and the rules give the scoreboards that its object has"
+        }
+        _ => {
+            " is scheduled anew: it calls nothing, and the rules give the scoreboards that its object has"
+        }
+    })
+}
+
+fn not_proved(function: FunctionId, why: &Unproved) -> Remark {
+    Remark::about(&NOT_PROVED, function).words(format!(" keeps its code: {why}"))
+}
+
+/// The code of a function as the finalizer makes it.
+enum NewCode {
+    /// With other scoreboards.
+    Scheduled(Vec<u8>),
+    /// With instructions added or taken out, for this reason.
+    Edited(CodeChange, Edited),
+}
+
+/// Makes the code of a function that nvlink would change; `None` for changes that are not made.
+fn remade(
+    module: &Module<'_>,
+    id: FunctionId,
+    change: CodeChange,
+) -> Option<Result<NewCode, Unproved>> {
+    let views = module.functions[id].views;
+    let code = module.sections[views.sass.text].bytes();
+    let mercury = views
+        .merc
+        .map_or(&[][..], |view| module.sections[view.text].bytes());
+    let edited = match change {
+        CodeChange::FirstLoad => {
+            let made = schedule(code, code.to_vec(), true, None);
+            return Some(made.map(NewCode::Scheduled));
+        }
+        CodeChange::WorkAround => {
+            edit::thin_fences(code, mercury).map(|edited| (edited, frees_first_load(code)))
+        }
+        CodeChange::Debugger => edit::guard_ends(code, mercury).map(|mut edited| {
+            ends::relax(&mut edited.code);
+            (edited, false)
+        }),
+        CodeChange::Other { .. } => return None,
+    };
+    let Some((mut edited, frees)) = edited else {
+        return Some(Err(Unproved::Unknown));
+    };
+    let changes_scoreboards = match change {
+        CodeChange::Debugger => ends::change_scoreboards(code),
+        _ => frees,
+    };
+    if !changes_scoreboards {
+        return Some(Ok(NewCode::Edited(change, edited)));
+    }
+    let made = std::mem::take(&mut edited.code);
+    let made = schedule(code, made, frees, Some(&edited.places));
+    Some(made.map(|made| {
+        edited.code = made;
+        NewCode::Edited(change, edited)
+    }))
 }
 
 /// Why a kernel keeps its scoreboards.
@@ -170,6 +234,8 @@ enum Unproved {
     Unconfirmed,
     /// An instruction would wait for a scoreboard one cycle after it was set.
     Stall,
+    /// Something names places in the code in a way that is not known.
+    Places,
 }
 
 impl fmt::Display for Unproved {
@@ -186,44 +252,70 @@ impl fmt::Display for Unproved {
                 f.write_str("the output depends on a rule that its object does not confirm")
             }
             Unproved::Stall => f.write_str("a stall would be too short"),
+            Unproved::Places => f.write_str("what names places in its code is not known"),
         }
     }
 }
 
-/// Returns code whose first load of the stack pointer sets no scoreboard.
-fn schedule(bytes: &[u8]) -> Result<Vec<u8>, Unproved> {
-    let code = Code::read(bytes).ok_or(Unproved::Unknown)?;
-    let words = || code.steps.iter().map(|step| step.word);
-    let mut needs: Vec<Needs> = words()
+/// Returns code with the scoreboards that the finalizer gives it: where the compiler has some, but for
+/// the first load of the stack pointer where that is freed. `places` are those of the instructions of
+/// the compiled code, if they are others now. The code as it was compiled has to have those that the
+/// same rules give.
+fn schedule(
+    compiled: &[u8],
+    mut made: Vec<u8>,
+    frees_first: bool,
+    places: Option<&Places>,
+) -> Result<Vec<u8>, Unproved> {
+    let code = Code::read(compiled).ok_or(Unproved::Unknown)?;
+    let (reproduced, confirmed) = Allocator::run(&code, &needs(&code)).ok_or(Unproved::TooLong)?;
+    let before: Vec<Barriers> = code.steps.iter().map(|step| barriers(step.word)).collect();
+    let mut pairs = before.iter().zip(&reproduced);
+    if let Some(at) = pairs.position(|(compiled, made)| compiled != made) {
+        let (compiled, made) = (before[at], reproduced[at]);
+        return Err(Unproved::Differs { at, compiled, made });
+    }
+    let new = Code::read(&made).ok_or(Unproved::Unknown)?;
+    let mut needs = needs(&new);
+    if frees_first {
+        let mut steps = new.steps.iter();
+        let first = steps.position(|step| step.word.loads_stack_pointer());
+        needs[first.ok_or(Unproved::Unknown)?].write = false;
+    }
+    let (allocated, proof) = Allocator::run(&new, &needs).ok_or(Unproved::TooLong)?;
+    let proof = match places {
+        Some(places) => {
+            let numbers = places.kept().map(|(was, number)| (number, was));
+            proof.renumbered(&numbers.collect::<Vec<_>>())
+        }
+        None => proof,
+    };
+    if !proof.is_confirmed_by(&confirmed) {
+        return Err(Unproved::Unconfirmed);
+    }
+    if !stalls_suffice(&code, &before) || !stalls_suffice(&new, &allocated) {
+        return Err(Unproved::Stall);
+    }
+    let words = made
+        .chunks_exact_mut(16)
+        .zip(new.steps.iter().zip(allocated));
+    for (bytes, (step, barriers)) in words {
+        let Barriers { write, read, waits } = barriers;
+        let word = step.word.with_barriers(write, read, waits);
+        bytes.copy_from_slice(&word.0.to_le_bytes());
+    }
+    Ok(made)
+}
+
+/// Returns which instructions set scoreboards.
+fn needs(code: &Code) -> Vec<Needs> {
+    let words = code.steps.iter().map(|step| step.word);
+    words
         .map(|word| Needs {
             write: word.write_barrier() != 7,
             read: word.read_barrier() != 7,
         })
-        .collect();
-    let first = words()
-        .position(Instruction::loads_stack_pointer)
-        .ok_or(Unproved::Unknown)?;
-    let compiled: Vec<Barriers> = words().map(barriers).collect();
-    let (reproduced, confirmed) = Allocator::run(&code, &needs).ok_or(Unproved::TooLong)?;
-    let mut pairs = compiled.iter().zip(&reproduced);
-    if let Some(at) = pairs.position(|(compiled, made)| compiled != made) {
-        let (compiled, made) = (compiled[at], reproduced[at]);
-        return Err(Unproved::Differs { at, compiled, made });
-    }
-    needs[first].write = false;
-    let (allocated, proof) = Allocator::run(&code, &needs).ok_or(Unproved::TooLong)?;
-    if !proof.is_confirmed_by(&confirmed) {
-        return Err(Unproved::Unconfirmed);
-    }
-    if !stalls_suffice(&code, &compiled) || !stalls_suffice(&code, &allocated) {
-        return Err(Unproved::Stall);
-    }
-    let mut made = bytes.to_vec();
-    for (bytes, (word, barriers)) in made.chunks_exact_mut(16).zip(words().zip(allocated)) {
-        let Barriers { write, read, waits } = barriers;
-        bytes.copy_from_slice(&word.with_barriers(write, read, waits).0.to_le_bytes());
-    }
-    Ok(made)
+        .collect()
 }
 
 fn barriers(word: Instruction) -> Barriers {

@@ -43,12 +43,27 @@ const SET_FILE: u8 = 4;
 /// In the second of [`FORMS`].
 const PROLOGUE_END: u8 = 10;
 
+/// Extended codes at the ends of a sequence.
+const END_OF_SEQUENCE: u8 = 1;
+const ADDRESS: u8 = 2;
+
 /// The extended code, of one byte, that says whether the rows that follow are of what comes before
 /// the first statement of the function.
 const BEFORE_STATEMENTS: u8 = 0x92;
 
 /// A file and a line in it.
 type Line = (u8, i64);
+
+/// A row of a sequence.
+struct Row<'data> {
+    address: u64,
+    line: Line,
+    /// Extended codes that are not known, such as those of inlined functions.
+    context: &'data [u8],
+    /// Whether it is of what comes before the first statement.
+    is_before: bool,
+    ends_prologue: bool,
+}
 
 /// The rows of a sequence.
 #[derive(Default)]
@@ -96,7 +111,14 @@ pub fn remake(unit: &[u8], address: u64, offsets: &Offsets, size: u64) -> Option
         }
         let ends_prologue = prologue_end.take_if(|end| *end <= mercury).is_some();
         let advance = sass.checked_sub(at)?;
-        write_row(written, *line, advance, (form, ends_prologue), &mut out)?;
+        write_row(
+            written,
+            *line,
+            advance,
+            form,
+            (&[], ends_prologue),
+            &mut out,
+        )?;
         if written.is_none() && rows.begins_statement {
             out.extend_from_slice(&[ADVANCE_LINE, 0, COPY]);
         }
@@ -122,19 +144,55 @@ pub fn in_mercury(unit: &[u8], address: u64) -> Option<Vec<u8>> {
     for (place, line) in rows.lines {
         let ends_prologue = rows.prologue_end == Some(place);
         let advance = place.checked_sub(at)?;
-        write_row(written, line, advance, (form, ends_prologue), &mut out)?;
+        write_row(written, line, advance, form, (&[], ends_prologue), &mut out)?;
         (written, at) = (Some(line), place);
     }
     out.extend_from_slice(&END);
     Some(out)
 }
 
-/// Appends a row after that of the line `last`, which lies `advance` bytes before it.
+/// Makes the sequence of a function in the SASS view anew, whose address lies at `address` in a unit,
+/// with other addresses of its rows and of its end. `None` if the unit is of another form, or the
+/// sequence is not as nvlink writes it.
+pub fn with_addresses(
+    unit: &[u8],
+    address: u64,
+    moved: impl Fn(u64) -> Option<u64>,
+) -> Option<Vec<u8>> {
+    let form = form(unit)?;
+    let codes = sequence(unit, usize::try_from(address).ok()?)?;
+    let (rows, end) = read(codes, form)?;
+    let write = |moved: &dyn Fn(u64) -> Option<u64>| {
+        let mut out = [&SET_ADDRESS[..], &[0; 8]].concat();
+        let (mut written, mut at) = (None, 0);
+        for row in &rows {
+            let address = moved(row.address)?;
+            if (written, at) == (Some(row.line), address) && row.context.is_empty() {
+                out.extend_from_slice(&[ADVANCE_LINE, 0, COPY]);
+                continue;
+            }
+            let advance = address.checked_sub(at)?;
+            let before = (row.context, row.ends_prologue);
+            write_row(written, row.line, advance, form, before, &mut out)?;
+            (written, at) = (Some(row.line), address);
+        }
+        out.push(ADVANCE_ADDRESS);
+        write_signed(i64::try_from(moved(end)?.checked_sub(at)?).ok()?, &mut out);
+        out.extend_from_slice(&END);
+        Some(out)
+    };
+    let same = write(&|address| Some(address))?;
+    (codes.starts_with(same.get(SET_ADDRESS.len() + 8..)?)).then(|| write(&moved))?
+}
+
+/// Appends a row after that of the line `last`, which lies `advance` bytes before it, with the
+/// extended code `context` and whether the prologue ends there.
 fn write_row(
     last: Option<Line>,
     line: Line,
     advance: u64,
-    (form, ends_prologue): (UnitForm, bool),
+    form: UnitForm,
+    (context, ends_prologue): (&[u8], bool),
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let advance = i64::try_from(advance).ok()?;
@@ -144,6 +202,10 @@ fn write_row(
     }
     if line.0 != file {
         out.extend_from_slice(&[SET_FILE, line.0]);
+    }
+    if !context.is_empty() {
+        out.push(EXTENDED);
+        out.extend_from_slice(context);
     }
     let lines = line.1.checked_sub(before)?;
     let special =
@@ -157,13 +219,14 @@ fn write_row(
                 out.push(ADVANCE_LINE);
                 write_signed(lines, out);
             }
-            if last.is_some() {
-                out.push(ADVANCE_ADDRESS);
-                write_signed(advance, out);
-            } else if advance != 0 {
-                return None;
-            } else if ends_prologue {
-                out.push(PROLOGUE_END);
+            match last {
+                Some(_) if advance != 0 => {
+                    out.push(ADVANCE_ADDRESS);
+                    write_signed(advance, out);
+                }
+                None if advance != 0 => return None,
+                None if ends_prologue => out.push(PROLOGUE_END),
+                _ => {}
             }
             out.push(COPY);
         }
@@ -199,9 +262,26 @@ fn sequence(unit: &[u8], address: usize) -> Option<&[u8]> {
     sequence.strip_prefix(&SET_ADDRESS)?.get(8..)
 }
 
-/// Reads the rows of a sequence.
-fn rows(mut codes: &[u8], form: UnitForm) -> Option<Rows> {
+/// Reads the rows of a sequence, the last at each address.
+fn rows(codes: &[u8], form: UnitForm) -> Option<Rows> {
     let mut rows = Rows::default();
+    for row in read(codes, form)?.0 {
+        if !row.context.is_empty() {
+            return None;
+        }
+        rows.lines.insert(row.address, row.line);
+        if row.ends_prologue {
+            rows.prologue_end.get_or_insert(row.address);
+        }
+        rows.begins_statement |= row.address == 0 && !row.is_before;
+    }
+    Some(rows)
+}
+
+/// Reads the rows of a sequence in their order; returns them and the address where it ends.
+fn read(mut codes: &[u8], form: UnitForm) -> Option<(Vec<Row<'_>>, u64)> {
+    let mut rows = Vec::new();
+    let mut context: &[u8] = &[];
     let (mut address, mut line) = (0_u64, (1, 1));
     let (mut is_before, mut ends_prologue) = (false, false);
     while !codes.starts_with(&END) {
@@ -209,11 +289,18 @@ fn rows(mut codes: &[u8], form: UnitForm) -> Option<Rows> {
         (code, codes) = codes.split_first().map(|(code, rest)| (*code, rest))?;
         match code {
             EXTENDED => {
-                let (&[2, BEFORE_STATEMENTS, value], rest) = codes.split_first_chunk()? else {
+                if let Some((&[2, BEFORE_STATEMENTS, value], rest)) = codes.split_first_chunk() {
+                    is_before = value != 0;
+                    codes = rest;
+                    continue;
+                }
+                // Of a size of one byte.
+                let size = codes.first().filter(|size| (1..0x80).contains(*size))?;
+                let (extended, rest) = codes.split_at_checked(1 + usize::from(*size))?;
+                if !context.is_empty() || matches!(extended[1], END_OF_SEQUENCE | ADDRESS) {
                     return None;
-                };
-                is_before = value != 0;
-                codes = rest;
+                }
+                (context, codes) = (extended, rest);
                 continue;
             }
             ADVANCE_ADDRESS => {
@@ -241,13 +328,15 @@ fn rows(mut codes: &[u8], form: UnitForm) -> Option<Rows> {
                 line.1 = line.1.checked_add(LINE_BASE + special % LINE_RANGE)?;
             }
         }
-        rows.lines.insert(address, line);
-        if std::mem::take(&mut ends_prologue) {
-            rows.prologue_end.get_or_insert(address);
-        }
-        rows.begins_statement |= address == 0 && !is_before;
+        rows.push(Row {
+            address,
+            line,
+            context: std::mem::take(&mut context),
+            is_before,
+            ends_prologue: std::mem::take(&mut ends_prologue),
+        });
     }
-    Some(rows)
+    context.is_empty().then_some((rows, address))
 }
 
 /// Reads a signed LEB128 number.
@@ -282,6 +371,7 @@ mod tests {
     use super::FORMS;
     use super::remake;
     use super::units;
+    use super::with_addresses;
 
     /// Builds a table of one unit with these codes after the address.
     fn table(codes: &[u8]) -> Vec<u8> {
@@ -314,6 +404,37 @@ mod tests {
             .unwrap()
             .codes;
         assert_eq!(made[11..], [4, 1, 3, 4, 1, 3, 0, 1, 2, 0x30, 0, 1, 1]);
+    }
+
+    #[test]
+    fn addresses_move_under_inlined_functions() {
+        // Line 34, 37 at 0x10 by a special code, an inlined function there, and after 0x20 another.
+        let context = [0, 3, 0x90, 3, 0x34];
+        let codes = [
+            &[4, 1, 3, 33, 1, 242, 4, 3][..],
+            &context,
+            &[3, 42, 1],
+            &context,
+            &[3, 9, 2, 0x20, 1, 3, 0, 1, 2, 0x30],
+        ]
+        .concat();
+        let unit = table(&codes);
+        let moved = |address: u64| {
+            Some(if address < 0x30 {
+                address
+            } else {
+                address + 0x30
+            })
+        };
+        let made = with_addresses(&unit, 27, moved).unwrap();
+        // The row after 0x30 lies 0x30 farther on, and the end with it.
+        let (last, expected) = (codes.len() - 7, [3, 9, 2, 0xd0, 0, 1, 3, 0, 1, 2, 0x30]);
+        assert_eq!(made[11..11 + last - 3], codes[..last - 3]);
+        assert_eq!(made[11 + last - 3..], [&expected[..], &[0, 1, 1]].concat());
+        // What nvlink would write in another way.
+        let other = table(&[4, 1, 3, 33, 1, 3, 3, 2, 0x10, 1, 2, 0x30]);
+        assert_eq!(with_addresses(&other, 27, Some), None);
+        assert_eq!(with_addresses(&unit, 27, |_| None), None);
     }
 
     #[test]

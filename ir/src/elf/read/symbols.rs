@@ -113,6 +113,7 @@ impl<'data> Reader<'_, 'data> {
                             sass: FunctionView { text, info: None },
                             merc: None,
                         },
+                        remade: crate::function::Remade::No,
                         fate: Fate::Candidate,
                         registers: 0,
                         stack_limit: 0,

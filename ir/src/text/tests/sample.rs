@@ -260,6 +260,11 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 merc: (!chosen).then(|| view(2, Some(s(3)))),
             },
             fate,
+            remade: if chosen {
+                crate::function::Remade::ForDebugger
+            } else {
+                crate::function::Remade::No
+            },
             registers: 24,
             stack_limit: if chosen { 64 } else { 0 },
             shared: chosen.then_some(SharedFrame {

@@ -1,4 +1,5 @@
-//! Tells which functions keep code that nvlink would change [scheduled-anew].
+//! Tells which functions keep code that nvlink would change [scheduled-anew], and which were made
+//! anew.
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
@@ -6,6 +7,7 @@ use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::mercury;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
+use cuweld_ir::Remade;
 
 use super::Encode;
 use super::Refusal;
@@ -71,7 +73,20 @@ impl Encode<'_, '_> {
                     .argument("reason", kept.change.why())
             });
         }
-        if let Some(info) = told(module, &found) {
+        let made = [
+            (
+                Remade::Scheduled,
+                ["kernel", "scheduled anew"],
+                "that give the schedule of the object, too",
+            ),
+            (
+                Remade::ForDebugger,
+                ["function", "compiled for the debugger"],
+                "of barriers where code ends",
+            ),
+        ];
+        let made = made.map(|(how, words, rules)| told_made(module, how, words, rules));
+        for info in made.into_iter().flatten().chain(told(module, &found)) {
             cx.diagnostics.emit(info);
         }
         true
@@ -98,6 +113,25 @@ impl Kept {
         };
         format!("{kind} '{}'", String::from_utf8_lossy(name))
     }
+}
+
+/// Returns the one message of a link about functions that were made anew in some way (deviation D31).
+fn told_made(
+    module: &Module<'_>,
+    how: Remade,
+    [kind, what]: [&str; 2],
+    rules: &str,
+) -> Option<Diagnostic> {
+    let functions = module.functions.iter();
+    let mut made = functions.filter(|(_, row)| row.remade == how);
+    let (first, _) = made.next()?;
+    let first = String::from_utf8_lossy(module.function_name(first));
+    let text = match made.count() {
+        0 => format!("{kind} '{first}' is {what}"),
+        others => format!("{} {kind}s are {what}, the first is '{first}'", others + 1),
+    };
+    let text = format!("{text}, by measured rules {rules}");
+    Some(Diagnostic::info(deviation::SCHEDULED, text).deviates("D31"))
 }
 
 /// Returns the one message of a link about functions that keep their code; it has a part for each

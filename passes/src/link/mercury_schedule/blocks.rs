@@ -17,7 +17,7 @@ pub(super) struct Step {
 impl Step {
     /// Returns the cycles until the next instruction may be issued.
     pub(super) fn stall(&self) -> i64 {
-        self.word.bits(105, 4) as i64
+        self.word.stall().into()
     }
 
     /// Returns `true` if the guards of two instructions are each other's opposites.

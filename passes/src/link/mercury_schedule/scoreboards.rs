@@ -144,6 +144,18 @@ pub(super) struct Allocator<'c> {
 pub(super) struct Proof(Vec<(usize, Rule)>);
 
 impl Proof {
+    /// Returns the same for code whose instructions have other numbers: pairs of those here and
+    /// there, in order of the former. What depends on others is kept as no instruction's.
+    pub(super) fn renumbered(self, numbers: &[(usize, usize)]) -> Proof {
+        let renumber = |(at, rule)| {
+            let place = numbers.binary_search_by_key(&at, |(here, _)| *here);
+            (place.map_or(usize::MAX, |place| numbers[place].1), rule)
+        };
+        let mut followed: Vec<(usize, Rule)> = self.0.into_iter().map(renumber).collect();
+        followed.sort_unstable();
+        Proof(followed)
+    }
+
     /// Returns `true` if another allocation, which is known to be right, depends on the same.
     pub(super) fn is_confirmed_by(&self, other: &Proof) -> bool {
         self.0
@@ -285,6 +297,11 @@ impl<'c> Allocator<'c> {
         registers: &Registers,
     ) -> bool {
         let step = &self.code.steps[at];
+        // After an access that acquires the cache is emptied, when the access is over.
+        let acquires = || kind == Kind::Written && setter.is_some_and(|setter| setter + 1 == at);
+        if step.operands.name == "CCTL" && acquires() {
+            return true;
+        }
         // What was read and is a predicate was written then.
         let written = match kind {
             Kind::Written => *registers,

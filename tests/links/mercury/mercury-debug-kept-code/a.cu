@@ -1,11 +1,14 @@
-extern __device__ int scaled(int value);
+// Where not all threads end a load is pending, and the kernel calls a function.
+extern __device__ int outside(int);
 
-__device__ __noinline__ int scaled(int value)
+extern "C" __global__ void calls(int *out, int count)
 {
-    return value * 7;
+    if (threadIdx.x > count)
+        return;
+    out[threadIdx.x] = outside(out[0]) + count;
 }
 
-__global__ void scale(int *values)
+__device__ __noinline__ int outside(int value)
 {
-    values[threadIdx.x] = scaled(values[threadIdx.x]);
+    return value * value + 1;
 }

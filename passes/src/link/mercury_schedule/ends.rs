@@ -1,0 +1,84 @@
+//! The ends of code for the debugger, where barriers stand in front of them [debugger-ends].
+//!
+//! They take six cycles, after which more of what the block set is over: where not all threads end,
+//! the end waits for it, what comes after does not wait any more, and scoreboards are free.
+
+use cuweld_elf::sass::Instruction;
+use cuweld_elf::sass::operands::File;
+use cuweld_elf::sass::operands::Generation;
+use cuweld_elf::sass::operands::Guard;
+use cuweld_elf::sass::operands::Operands;
+
+use super::latency;
+
+/// Returns `true` if barriers in front of the ends of code may change its scoreboards: where not all
+/// threads end, something is pending that an end does not wait for, or the end depends on it.
+pub(super) fn change_scoreboards(code: &[u8]) -> bool {
+    let words: Vec<Instruction> = Instruction::all(code).collect();
+    let mut is_leader = vec![false; words.len() + 1];
+    for (at, word) in (0..).zip(&words) {
+        for distance in [word.branch(), word.marked_place()].into_iter().flatten() {
+            let target = usize::try_from(at + 1 + distance).ok();
+            if let Some(leader) = target.and_then(|at| is_leader.get_mut(at)) {
+                *leader = true;
+            }
+        }
+    }
+    // Scoreboards that the block set and that nobody has waited for, and those of which a predicate
+    // depends.
+    let (mut pending, mut predicates) = (0_u8, [0_u8; 8]);
+    for (word, is_leader) in words.iter().zip(is_leader) {
+        if is_leader {
+            (pending, predicates) = (0, [0; 8]);
+        }
+        let bit = |scoreboard: u8| 1_u8.checked_shl(scoreboard.into()).unwrap_or(0) & 0x3f;
+        pending &= !word.waits();
+        let Some(operands) = Operands::of(Generation::Sm100, *word) else {
+            // What it does is not known; calls end a block.
+            (pending, predicates) = (bit(word.write_barrier()) | bit(word.read_barrier()), [0; 8]);
+            continue;
+        };
+        if let (true, Some(Guard { number, .. })) = (word.is_exit(), operands.guard)
+            && (pending != 0 || predicates[usize::from(number)] != 0)
+        {
+            return true;
+        }
+        let is_long = latency::is_long(operands.name);
+        let written = if is_long {
+            0
+        } else {
+            bit(word.write_barrier())
+        };
+        pending |= written | bit(word.read_barrier());
+        for (number, predicate) in (0..).zip(&mut predicates) {
+            if operands.defined.has(File::Predicate, number) {
+                *predicate = bit(word.write_barrier()) | bit(word.read_barrier());
+            }
+        }
+        if matches!(
+            operands.name,
+            "BRA" | "EXIT" | "BSYNC" | "BREAK" | "BRX" | "RET" | "CALL"
+        ) {
+            (pending, predicates) = (0, [0; 8]);
+        }
+    }
+    false
+}
+
+/// Shortens the stall of instructions that were followed by an end that waits for them, which takes
+/// two cycles: now a barrier follows.
+pub(super) fn relax(code: &mut [u8]) {
+    let words: Vec<Instruction> = Instruction::all(code).collect();
+    for (at, five) in words.windows(5).enumerate() {
+        let &[before, barrier, _, errors, end] = five else {
+            continue;
+        };
+        let waits = |scoreboard: u8| scoreboard < 6 && end.waits() >> scoreboard & 1 != 0;
+        let is_guarded = barrier.is_memory_barrier() && errors.is_error_barrier() && end.is_exit();
+        let is_waited = waits(before.write_barrier()) || waits(before.read_barrier());
+        if is_guarded && is_waited && before.stall() == 2 {
+            let word = before.with_stall(1);
+            code[at * 16..at * 16 + 16].copy_from_slice(&word.0.to_le_bytes());
+        }
+    }
+}

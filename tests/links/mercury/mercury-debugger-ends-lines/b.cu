@@ -1,0 +1,4 @@
+__device__ __noinline__ int outside(int value)
+{
+    return value * value + 1;
+}
