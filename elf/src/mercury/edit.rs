@@ -109,8 +109,14 @@ struct Word {
 }
 
 /// Adds barriers in front of each `EXIT` that has none; `None` for code in which something is not
-/// known that may have to move.
+/// known that may have to move, and for an end right after a memory barrier, which nvlink makes one
+/// with that of the end.
 pub fn guard_ends(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
+    let ends = Instruction::all(code).skip(1);
+    let mut pairs = Instruction::all(code).zip(ends);
+    if pairs.any(|(before, end)| before.is_memory_barrier() && end.is_exit()) {
+        return None;
+    }
     edit(code, capmerc, |form, words| {
         let &[end] = words else {
             return Some(None);
@@ -450,6 +456,8 @@ mod tests {
         let mut record = [0; 16];
         record[0] = 1;
         assert_eq!(made(function(&[(&record, &[EXIT | FIVE])])), None);
+        // An end after a memory barrier.
+        assert_eq!(made(one(WEAK)), None);
         // No branch to itself at the end, and a cut capsule.
         let (code, capsule) = one(NOP);
         assert_eq!(guard_ends(&code[..0x20], &capsule), None);
