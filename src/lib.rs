@@ -46,6 +46,7 @@ mod limits;
 mod linker;
 mod map_file;
 mod output;
+mod pass_case;
 mod pipeline_files;
 mod reduce;
 mod registration;

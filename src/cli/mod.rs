@@ -36,6 +36,7 @@ mod reduce;
 mod replay;
 pub(crate) mod report;
 mod size;
+mod test_passes;
 mod toolkit;
 
 pub use native::run as native;

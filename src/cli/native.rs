@@ -48,6 +48,7 @@ use super::replay::ReplayArgs;
 use super::report::ReportArgs;
 use super::report::report_of_link;
 use super::size::SizeArgs;
+use super::test_passes::TestPassesArgs;
 use super::toolkit::ToolkitArgs;
 use crate::cli::Program;
 use crate::compile::search_dirs;
@@ -136,6 +137,8 @@ enum Command {
     Replay(ReplayArgs),
     /// List passes and pipelines, or describe one; print pipelines.
     Passes(PassesArgs),
+    /// Run pass cases: modules in text form with the passes to run on them and what these change.
+    TestPasses(TestPassesArgs),
     /// Say what the code of a finding means, when it comes, and what to do.
     Explain(ExplainArgs),
 }
@@ -263,6 +266,9 @@ pub fn run(
         Command::Reduce(args) => super::reduce::run(&args, stdout, stderr),
         Command::Replay(args) => super::replay::run(&args, stdout, stderr),
         Command::Passes(args) => super::passes::run(&args, program.register, stdout, stderr),
+        Command::TestPasses(args) => {
+            super::test_passes::run(&args, program.register, stdout, stderr)
+        }
         Command::Explain(args) => super::explain::run(&args, stdout, stderr),
     }
 }
