@@ -143,7 +143,8 @@ fn report_error(error: &RunError, reporter: &mut Reporter<'_>) -> io::Result<()>
     let code = match error {
         RunError::Pass { error, .. } => match error {
             PassError::Diagnosed => return Ok(()),
-            PassError::Internal(_) => internal::FAULT,
+            PassError::Crashed(diagnostic) => return reporter.report(diagnostic),
+            PassError::Internal(_) | PassError::Panicked(_) => internal::FAULT,
         },
         RunError::Instrument {
             error: InstrumentError::Broken(_),

@@ -1,8 +1,8 @@
-/* A plugin in C with the pass `rename{args=["old","new"]}`: every name that is `old`, or ends with `.old` as sections
+/* A plugin in C with the pass `rename{from="old",to="new"}`: every name that is `old`, or ends with `.old` as sections
  * of a function do, becomes `new` in the text.
  *
  *   cc -shared -fPIC -Iplugin/include -o rename.so examples/plugin-c/rename.c
- *   cuweld opt a.cubin --arch=sm_90 --load-pass-plugin ./rename.so --passes 'classify,rename{args=["old","new"]}' -o a.lir */
+ *   cuweld opt a.cubin --arch=sm_90 --load-pass-plugin ./rename.so --passes 'classify,rename{from="old",to="new"}' -o a.lir */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static int32_t fail(cuweld_output *output, const char *message) {
   output->size = strlen(message);
   output->data = malloc(output->size + 1);
   if (output->data) memcpy(output->data, message, output->size);
-  return 1;
+  return CUWELD_FAILED;
 }
 
 /* Letters of a plain name, without the dot: what is behind one is a name of its own here. */
@@ -20,19 +20,30 @@ static int in_name(uint8_t c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '@' || c == '?';
 }
 
-static int32_t run(const uint8_t *input, size_t size, const char *const *args, size_t arg_count, cuweld_output *output) {
-  if (arg_count != 2 || !*args[0] || !*args[1]) return fail(output, "it takes two arguments, the old and the new name");
-  size_t old_size = strlen(args[0]), new_size = strlen(args[1]), count = 0, i, out = 0;
-  for (i = 0; i + old_size <= size; i++) count += memcmp(input + i, args[0], old_size) == 0;
+/* The options, in the order of their values. */
+enum { FROM, TO };
+
+static const cuweld_option options[] = {
+    {"from", CUWELD_STRING, "''", "The name to replace."},
+    {"to", CUWELD_STRING, "''", "Its new name."},
+};
+
+static int32_t run(const cuweld_call *call, cuweld_output *output) {
+  const char *from = call->options[FROM].string, *to = call->options[TO].string;
+  const uint8_t *input = call->input;
+  if (!*from || !*to) return fail(output, "it needs the options 'from' and 'to'");
+  size_t size = call->size, old_size = strlen(from), new_size = strlen(to), count = 0, replaced = 0, i, out = 0;
+  for (i = 0; i + old_size <= size; i++) count += memcmp(input + i, from, old_size) == 0;
   uint8_t *text = malloc(size + count * new_size + 1);
   if (!text) return fail(output, "out of memory");
   for (i = 0; i < size;) {
-    int here = i + old_size <= size && memcmp(input + i, args[0], old_size) == 0;
+    int here = i + old_size <= size && memcmp(input + i, from, old_size) == 0;
     int begins = i == 0 || !in_name(input[i - 1]);
     int ends = i + old_size >= size || (!in_name(input[i + old_size]) && input[i + old_size] != '.');
     if (here && begins && ends) {
-      memcpy(text + out, args[1], new_size);
+      memcpy(text + out, to, new_size);
       out += new_size;
+      replaced++;
       i += old_size;
     } else {
       text[out++] = input[i++];
@@ -40,7 +51,12 @@ static int32_t run(const uint8_t *input, size_t size, const char *const *args, s
   }
   output->data = text;
   output->size = out;
-  return 0;
+  call->count(call->context, "names", replaced);
+  if (replaced == 0) {
+    cuweld_finding finding = {.severity = CUWELD_WARNING, .code = "no-such-name", .message = "nothing has the name to replace"};
+    call->report(call->context, &finding);
+  }
+  return CUWELD_DONE;
 }
 
 static void release(cuweld_output *output) {
@@ -48,7 +64,7 @@ static void release(cuweld_output *output) {
   output->data = NULL;
 }
 
-static const cuweld_pass passes[] = {{"rename", "Give a name another name", "classified", NULL, run, release}};
+static const cuweld_pass passes[] = {{"rename", "Give a name another name", "classified", NULL, options, 2, run, release}};
 static const cuweld_plugin_info plugin = {CUWELD_PLUGIN_ABI, CUWELD_LIR_GRAMMAR, 1, passes};
 
 const cuweld_plugin_info *cuweld_plugin(void) { return &plugin; }

@@ -16,6 +16,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::env::consts::DLL_PREFIX;
+use std::env::consts::DLL_SUFFIX;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::Path;
@@ -129,6 +131,20 @@ pub fn run_cases(folder: impl AsRef<Path>, program: impl Into<Program>) -> ExitC
         Err(error) => vec![Trial::test("cases", || Err(Failed::from(error)))],
     };
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Returns the path of the shared library of a package, `lib.crate-type = ["cdylib", "rlib"]`, that
+/// cargo has built for the running test. `name` is that of the crate, with `_`.
+///
+/// If there is none, the path of the place where it would be is returned.
+pub fn built_library(name: &str) -> PathBuf {
+    let file = format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
+    // cargo puts tests and what they need into one folder, and what it shows to users above it.
+    let test = std::env::current_exe().unwrap_or_default();
+    let folders = test.ancestors().skip(1).take(2);
+    let built = |path: &PathBuf| path.metadata().and_then(|data| data.modified()).ok();
+    let newest = folders.map(|folder| folder.join(&file)).max_by_key(built);
+    newest.unwrap_or_else(|| PathBuf::from(file))
 }
 
 fn trial(case: Case, program: Program) -> Trial {

@@ -194,6 +194,13 @@ pub enum PassError {
     /// A bug in cuweld, or a module that no pass could have made.
     #[error("internal error: {0}")]
     Internal(String),
+    /// The pass panicked; the text of the panic. The module may be broken.
+    #[error("it panicked: {0}")]
+    Panicked(String),
+    /// What the pass runs outside of this process, or calls, did not come to its end. The module is as
+    /// it was.
+    #[error("{0}")]
+    Crashed(Box<Diagnostic>),
 }
 
 /// What a pass is given beside the module.

@@ -4,8 +4,9 @@
 //! like: another version of the interface or of the grammar, missing entries, names that are no
 //! text.
 
+mod call;
+
 use std::ffi::CStr;
-use std::ffi::CString;
 use std::ffi::c_char;
 
 use libloading::Library;
@@ -15,11 +16,15 @@ use crate::abi::ABI;
 use crate::abi::ENTRY;
 use crate::abi::GRAMMAR;
 use crate::abi::RawEntry;
-use crate::abi::RawOutput;
+use crate::abi::RawOption;
 use crate::abi::RawPass;
 use crate::abi::RawPlugin;
 use crate::abi::RawRelease;
 use crate::abi::RawRun;
+use crate::exchanged::OptionType;
+
+pub use call::Failure;
+pub use call::Listener;
 
 /// Passes of a plugin, which stays loaded as long as the process runs.
 #[derive(Clone, Debug)]
@@ -39,8 +44,23 @@ pub struct PluginPass {
     pub requires: String,
     /// The name of the phase that it has reached afterwards, if it is another.
     pub establishes: Option<String>,
+    /// Its options, in its order.
+    pub options: Vec<PluginOption>,
     run: RawRun,
     release: RawRelease,
+}
+
+/// An option of a plugin's pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginOption {
+    /// Its key in pipelines.
+    pub name: String,
+    /// What values it takes.
+    pub ty: OptionType,
+    /// Its value when it is not given, as pipelines spell it; not checked here.
+    pub default: String,
+    /// What it does, in a sentence.
+    pub doc: String,
 }
 
 /// Why a plugin was not loaded.
@@ -158,85 +178,114 @@ impl Plugin {
 
 impl PluginPass {
     fn read(row: &RawPass) -> Result<Self, String> {
-        let text = |field: &str, pointer: *const c_char| -> Result<Option<String>, String> {
-            if pointer.is_null() {
-                return Ok(None);
-            }
-            // SAFETY: by contract a text that is not null ends with NUL and stays valid.
-            let text = unsafe { CStr::from_ptr(pointer) };
-            let text = text.to_str().map_err(|_| format!("{field} is no UTF-8"))?;
-            Ok(Some(text.to_owned()))
+        let rows = match (row.options.is_null(), row.option_count) {
+            (_, 0) => &[][..],
+            (true, _) => return Err("options are missing".to_owned()),
+            // SAFETY: by contract `options` points to `option_count` entries that stay valid; it is
+            // not null.
+            (false, count) => unsafe { std::slice::from_raw_parts(row.options, count) },
         };
-        let needed = |field: &str, pointer| {
-            text(field, pointer)?.ok_or_else(|| format!("{field} is missing"))
-        };
+        let options = (1..).zip(rows).map(|(number, row)| {
+            PluginOption::read(row).map_err(|what| format!("option {number}: {what}"))
+        });
         Ok(PluginPass {
             name: needed("name", row.name)?,
             summary: needed("summary", row.summary)?,
             requires: needed("requires", row.requires)?,
             establishes: text("establishes", row.establishes)?,
+            options: options.collect::<Result<_, _>>()?,
             run: row.run.ok_or("run is missing")?,
             release: row.release.ok_or("release is missing")?,
         })
     }
+}
 
-    /// Runs the pass on a module in text form: the new text, `None` if the module is as it was, or
-    /// what is wrong.
-    pub fn run(&self, text: &str, args: &[String]) -> Result<Option<Vec<u8>>, String> {
-        let words: Result<Vec<CString>, _> =
-            args.iter().map(|arg| CString::new(arg.as_str())).collect();
-        let words = words.map_err(|_| "an argument has a NUL".to_owned())?;
-        let pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
-        let mut output = RawOutput {
-            data: std::ptr::null_mut(),
-            size: 0,
-        };
-        // SAFETY: `run` is of the plugin's table and the library is loaded; input, arguments and
-        // output are ours, live during the call, and do not overlap. By contract it does not
-        // unwind.
-        let status = unsafe {
-            (self.run)(
-                text.as_ptr(),
-                text.len(),
-                pointers.as_ptr(),
-                pointers.len(),
-                &raw mut output,
-            )
-        };
-        let mut bytes = None;
-        if !output.data.is_null() {
-            // SAFETY: by contract the data is valid for `size` bytes until it is released, and
-            // `release` takes what `run` put out, once; it is not used again.
-            unsafe {
-                bytes = Some(std::slice::from_raw_parts(output.data, output.size).to_vec());
-                (self.release)(&raw mut output);
-            }
-        }
-        match status {
-            0 => Ok(bytes),
-            _ => Err(bytes.map_or_else(
-                || format!("it returned {status}"),
-                |bytes| String::from_utf8_lossy(&bytes).into_owned(),
-            )),
-        }
+impl PluginOption {
+    fn read(row: &RawOption) -> Result<Self, String> {
+        let ty = OptionType::from_number(row.ty);
+        Ok(PluginOption {
+            name: needed("name", row.name)?,
+            ty: ty.ok_or_else(|| format!("there is no type {}", row.ty))?,
+            default: needed("default_value", row.default)?,
+            doc: needed("doc", row.doc)?,
+        })
     }
+}
+
+/// Reads a text of the table.
+fn text(field: &str, pointer: *const c_char) -> Result<Option<String>, String> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: by contract a text that is not null ends with NUL and stays valid.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    let text = text.to_str().map_err(|_| format!("{field} is no UTF-8"))?;
+    Ok(Some(text.to_owned()))
+}
+
+/// Reads a text that the table has to have.
+fn needed(field: &str, pointer: *const c_char) -> Result<String, String> {
+    text(field, pointer)?.ok_or_else(|| format!("{field} is missing"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Call;
+    use crate::Finding;
+    use crate::Value;
 
-    fn double(text: &str, args: &[&str]) -> Result<Option<String>, String> {
-        match args {
-            [] => Ok(None),
-            ["fail"] => Err("as asked".to_owned()),
-            ["panic"] => panic!("as asked"),
-            words => Ok(Some(format!("{text}{text}{}", words.join("+")))),
+    fn double(call: &Call<'_>) -> Result<Option<String>, String> {
+        let text = call.text();
+        call.count("bytes", text.len() as u64);
+        match call.string("mode") {
+            "nothing" => Ok(None),
+            "fail" => Err("as asked".to_owned()),
+            "panic" => panic!("as {}", "asked"),
+            "warn" => {
+                let warning = Finding::warning("odd", "it is odd").about("fn3");
+                call.report(&warning.note("one").note("two").help("none"));
+                Ok(None)
+            }
+            _ => {
+                let words = call.strings("words").join("+");
+                let last = format!("{}{}", call.bool("upper"), call.integer("count"));
+                Ok(Some(format!("{text}{text}{words}{last}")))
+            }
         }
     }
 
     crate::export! {
-        { name: c"double", summary: c"Twice", requires: c"lowered", run: double }
+        {
+            name: c"double",
+            summary: c"Twice",
+            requires: c"lowered",
+            options: [
+                { name: c"mode", ty: String, default: c"''", doc: c"What to do." },
+                { name: c"words", ty: Strings, default: c"[]", doc: c"Words." },
+                { name: c"upper", ty: Bool, default: c"false", doc: c"A flag." },
+                { name: c"count", ty: Integer, default: c"0", doc: c"A number." },
+            ],
+            run: double
+        },
+        { name: c"plain", summary: c"No options", requires: c"lowered", run: double }
+    }
+
+    #[derive(Default)]
+    struct Heard {
+        findings: Vec<Finding>,
+        bytes: u64,
+    }
+
+    impl Listener for Heard {
+        fn report(&mut self, finding: Finding) {
+            self.findings.push(finding);
+        }
+
+        fn count(&mut self, name: &str, more: u64) {
+            assert_eq!(name, "bytes");
+            self.bytes += more;
+        }
     }
 
     fn table() -> &'static RawPlugin {
@@ -252,15 +301,39 @@ mod tests {
             (&*pass.name, &*pass.summary, &*pass.requires),
             ("double", "Twice", "lowered")
         );
-        let run = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            pass.run("ab", &words)
+        let option = &pass.options[3];
+        assert_eq!(
+            (&*option.name, option.ty, &*option.default, &*option.doc),
+            ("count", OptionType::Integer, "0", "A number.")
+        );
+        let mut heard = Heard::default();
+        let mut run = |mode: &str| {
+            let words = ["x", "y"].map(str::to_owned).to_vec();
+            let values = [
+                Value::String(mode.to_owned()),
+                Value::Strings(words),
+                Value::Bool(true),
+                Value::Integer(-7),
+            ];
+            pass.run("ab", &values, &mut heard)
         };
-        assert_eq!(run(&[]), Ok(None));
-        assert_eq!(run(&["x", "y"]), Ok(Some(b"ababx+y".to_vec())));
-        assert_eq!(run(&["fail"]), Err("as asked".to_owned()));
-        assert_eq!(run(&["panic"]), Err("the pass panicked".to_owned()));
-        assert_eq!(run(&["a\0"]), Err("an argument has a NUL".to_owned()));
+        let failure = |message: &str, crashed| Failure {
+            message: message.to_owned(),
+            crashed,
+        };
+        assert_eq!(run("nothing"), Ok(None));
+        assert_eq!(run("double"), Ok(Some(b"ababx+ytrue-7".to_vec())));
+        assert_eq!(run("fail"), Err(failure("as asked", false)));
+        assert_eq!(run("panic"), Err(failure("it panicked: as asked", true)));
+        assert_eq!(run("a\0"), Err(failure("an option has a NUL", false)));
+        assert_eq!(run("warn"), Ok(None));
+        let warning = Finding::warning("odd", "it is odd").about("fn3");
+        let warning = warning.note("one").note("two").help("none");
+        assert_eq!((heard.findings, heard.bytes), (vec![warning], 10));
+        // A pass that asks for an option that it does not have.
+        let failed = plugin.passes[1].run("ab", &[], &mut Heard::default());
+        let message = "it panicked: the pass has no option 'mode' of type String";
+        assert_eq!(failed, Err(failure(message, true)));
     }
 
     #[test]
@@ -273,8 +346,8 @@ mod tests {
                 .to_string()
         };
         assert_eq!(
-            refusal(|table| table.abi = 2),
-            "plugin 'p.so' is for plugin ABI 2; this cuweld has 1"
+            refusal(|table| table.abi = 1),
+            "plugin 'p.so' is for plugin ABI 1; this cuweld has 2"
         );
         assert_eq!(
             refusal(|table| table.grammar = 7),
@@ -285,10 +358,10 @@ mod tests {
             "plugin 'p.so': its table is broken: it has no passes"
         );
         let nameless = |table: &mut RawPlugin| {
-            // SAFETY: the table that `export!` made above has one pass.
+            // SAFETY: the table that `export!` made above has passes.
             let mut pass = unsafe { *table.passes };
             pass.name = std::ptr::null();
-            table.passes = Box::leak(Box::new(pass));
+            (table.passes, table.pass_count) = (Box::leak(Box::new(pass)), 1);
         };
         assert_eq!(
             refusal(nameless),

@@ -1,7 +1,4 @@
 //! A pass that is a function from text to text.
-//!
-//! A comment `; remark: ID TEXT` in what it gives back is a remark about the row with this id;
-//! without an id it is about the link.
 
 use std::collections::BTreeMap;
 
@@ -10,44 +7,43 @@ use cuweld_diagnostics::codes::extension;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::text;
-use cuweld_ir::text::DumpBytes;
 use cuweld_ir::text::ImageKey;
 use cuweld_passes::Changed;
 use cuweld_passes::PassCx;
 use cuweld_passes::PassError;
-use cuweld_passes::Remark;
-use cuweld_passes::RemarkInfo;
-use cuweld_passes::remark::Entity;
 
+use super::said::Said;
 use crate::invariants::findings;
 
-/// Gives a module as text to `transform` and takes what it returns for the module: parsed, of the
-/// same link, and verified. `None` means that nothing changes, an error is shown as the fault of
-/// `who`.
+/// Takes the text that a pass gave back for the module: parsed, of the same link, and verified. Nothing
+/// (`None`) and comments alone change nothing; what comments say is handed on. An error is shown as the
+/// fault of `who`.
 pub fn exchange<'data>(
     module: &mut Module<'data>,
     cx: &mut PassCx<'_, 'data>,
     who: &str,
-    form: DumpBytes,
     establishes: Option<Phase>,
-    transform: impl FnOnce(&str) -> Result<Option<Vec<u8>>, Diagnostic>,
+    reply: Result<Option<Vec<u8>>, PassFailure>,
 ) -> Result<Changed, PassError> {
-    let result = transform(&text::print(module, form)).and_then(|bytes| {
-        let Some(bytes) = bytes else {
-            return Ok(None);
-        };
-        let said = match cx.remarks.is_on() {
-            true => comments(&bytes),
-            false => Vec::new(),
-        };
-        let new = parse(module, cx, who, establishes, bytes)?;
-        Ok(Some((new, said)))
-    });
-    match result {
-        Ok(None) => Ok(Changed::No),
-        Ok(Some((new, said))) => {
-            said.iter()
-                .for_each(|said| cx.remarks.emit(|| remark(&new, said)));
+    let bytes = match reply {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(Changed::No),
+        Err(PassFailure::Crashed(diagnostic)) => {
+            return Err(PassError::Crashed(Box::new(diagnostic)));
+        }
+        Err(PassFailure::Diagnosed(diagnostic)) => {
+            cx.diagnostics.emit(diagnostic);
+            return Err(PassError::Diagnosed);
+        }
+    };
+    let said = Said::of_text(&bytes);
+    if is_comments(&bytes) {
+        said.tell(module, cx);
+        return Ok(Changed::No);
+    }
+    match parse(module, cx, who, establishes, bytes) {
+        Ok(new) => {
+            said.tell(&new, cx);
             if new == *module {
                 return Ok(Changed::No);
             }
@@ -61,27 +57,19 @@ pub fn exchange<'data>(
     }
 }
 
-/// What a pass from outside says of a row of the module, or of the link.
-pub const SAID: RemarkInfo = RemarkInfo {
-    name: "said",
-    doc: "The text that came back has a comment that begins with `remark:`",
-};
-
-/// Returns what comments of a text remark.
-fn comments(text: &[u8]) -> Vec<String> {
-    let lines = text.split(|byte| *byte == b'\n');
-    let said = lines.filter_map(|line| line.strip_prefix(b"; remark: "));
-    said.map(|said| String::from_utf8_lossy(said).trim().to_owned())
-        .collect()
+/// Why a pass gave nothing back.
+pub enum PassFailure {
+    /// It says what is wrong.
+    Diagnosed(Diagnostic),
+    /// It did not come to its end.
+    Crashed(Diagnostic),
 }
 
-/// Returns the remark of a comment, which begins with the id of a row if it is about one.
-fn remark(module: &Module<'_>, said: &str) -> Remark {
-    let (id, rest) = said.split_once(' ').unwrap_or((said, ""));
-    match Entity::parse(id, module) {
-        Some(entity) => Remark::about(&SAID, entity).words(format!(" {rest}")),
-        None => Remark::of_link(&SAID).words(said.to_owned()),
-    }
+/// Returns `true` if a text has comments and empty lines alone.
+fn is_comments(text: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .all(|line| line.is_empty() || line.starts_with(b";"))
 }
 
 fn parse<'data>(

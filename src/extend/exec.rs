@@ -1,10 +1,11 @@
 //! `exec`: a pass that is another program.
 //!
 //! The program gets the module in [text form](lir.md) on its standard input and writes the module
-//! that the link goes on with to its standard output; if it writes nothing, the module stays as it
-//! is. What it writes is parsed and verified; a comment `; remark: ID TEXT` in it is a remark. Lines on its standard error are shown; if it fails,
-//! they say why. It is started in the current folder, once, with `CUWELD_PHASE` set to the module's
-//! phase.
+//! that the link goes on with to its standard output; if it writes nothing, or comments alone, the
+//! module stays as it is. What it writes is parsed and verified; comments in it such as
+//! `; warning: ID TEXT`, `; error: ID TEXT`, `; remark: ID TEXT` and `; statistic: NAME = N` are
+//! findings, remarks and counts. Lines on its standard error are shown; if it fails, they say why.
+//! It is started in the current folder, once, with `CUWELD_PHASE` set to the module's phase.
 //!
 //! ```toml
 //! [[pass]]
@@ -23,6 +24,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::extension;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
+use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::Changed;
 use cuweld_passes::Pass;
@@ -36,8 +38,9 @@ use cuweld_passes::options::PassOptions;
 use cuweld_passes::registry::Registry;
 use serde::Deserialize;
 
-use super::exchange::SAID;
+use super::exchange::PassFailure;
 use super::exchange::exchange;
+use super::said::SAID;
 use crate::replay_root::may_run;
 use crate::replay_root::replayed;
 
@@ -86,8 +89,11 @@ struct Exec {
     form: DumpBytes,
 }
 
+/// The name of the pass.
+pub(super) const NAME: &str = "exec";
+
 const INFO: PassInfo = PassInfo {
-    name: "exec",
+    name: NAME,
     summary: "Give the module to another program, and go on with what it gives back",
     doc: include_str!("exec.rs"),
     options: OPTIONS,
@@ -160,34 +166,34 @@ impl Pass for Exec {
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
         let command = self.command.join(" ");
-        let phase = module.phase;
+        let text = text::print(module, self.form);
         let mut said = None;
-        let result = exchange(
-            module,
-            cx,
-            &format!("'{command}'"),
-            self.form,
-            None,
-            |text| {
-                let output = self.output(phase, text).map_err(|error| {
-                    Diagnostic::fatal(
-                        extension::PROGRAM,
-                        format!("cuweld: cannot run '{command}': {error}"),
-                    )
-                })?;
-                let lines = String::from_utf8_lossy(&output.stderr)
-                    .trim_end()
-                    .to_owned();
-                if !output.status.success() {
-                    let message = format!("cuweld: '{command}' failed: {}", output.status);
-                    let mut diagnostic = Diagnostic::fatal(extension::PROGRAM, message);
-                    diagnostic.notes = lines.lines().map(str::to_owned).collect();
-                    return Err(diagnostic);
+        let reply = match self.output(module.phase, &text) {
+            Err(error) => Err(PassFailure::Diagnosed(Diagnostic::fatal(
+                extension::PROGRAM,
+                format!("cuweld: cannot run '{command}': {error}"),
+            ))),
+            Ok(output) => {
+                let lines = String::from_utf8_lossy(&output.stderr);
+                let lines = lines.trim_end().to_owned();
+                match output.status.success() {
+                    true => {
+                        said = Some(lines).filter(|lines| !lines.is_empty());
+                        Ok(Some(output.stdout))
+                    }
+                    false => {
+                        let message = format!(
+                            "cuweld: pass '{NAME}': '{command}' failed: {}",
+                            output.status
+                        );
+                        let mut diagnostic = Diagnostic::fatal(extension::PROGRAM, message);
+                        diagnostic.notes = lines.lines().map(str::to_owned).collect();
+                        Err(PassFailure::Crashed(diagnostic))
+                    }
                 }
-                said = Some(lines).filter(|lines| !lines.is_empty());
-                Ok(Some(output.stdout).filter(|bytes| !bytes.is_empty()))
-            },
-        );
+            }
+        };
+        let result = exchange(module, cx, &format!("'{command}'"), None, reply);
         if let Some(lines) = said {
             cx.diagnostics.emit(Diagnostic::report(lines));
         }

@@ -7,6 +7,7 @@ mod exchange;
 mod exec;
 mod order_file;
 mod plugin;
+mod said;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_passes::registry::Registry;

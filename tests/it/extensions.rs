@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::harness::command::{cuweld, stderr};
+use crate::harness::command::{cuweld, program, stderr};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -19,7 +19,14 @@ fn opt(folder: &Path, passes: &str, more: &[&str]) -> Output {
         "--passes",
         passes,
     ];
-    cuweld(folder, &[&words, more].concat())
+    Command::new(program())
+        .args(words)
+        .args(more)
+        .current_dir(folder)
+        // Reproducers go with the folder.
+        .env("TMPDIR", folder)
+        .output()
+        .unwrap()
 }
 
 /// Builds a plugin with the system's compiler, which Rust needs for linking anyway.
@@ -58,7 +65,7 @@ fn the_plugin_in_c_renames_a_kernel() {
     let plugin = ["--load-pass-plugin", library.to_str().unwrap()];
     for form in ["full", "ref"] {
         let passes =
-            format!("classify,rename{{args=['{kernel}','renamed'],bytes={form}}},select-objects");
+            format!("classify,rename{{from='{kernel}',to='renamed',bytes={form}}},select-objects");
         let output = opt(folder.path(), &passes, &plugin);
         assert!(output.status.success(), "{}", stderr(&output));
         let text = std::fs::read_to_string(folder.path().join("out.lir")).unwrap();
@@ -68,20 +75,174 @@ fn the_plugin_in_c_renames_a_kernel() {
         );
         assert!(!text.contains(&format!(" {kernel} ")));
     }
-    let output = opt(folder.path(), "classify,rename{args=['x']}", &plugin);
+    let output = opt(folder.path(), "classify,rename{from='x'}", &plugin);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        stderr(&output).contains("pass 'rename': it takes two arguments"),
+        stderr(&output).contains("pass 'rename': it needs the options 'from' and 'to'"),
         "{}",
         stderr(&output)
     );
+    // Options are checked before an input is opened.
+    for (options, expected) in [
+        (
+            "form='x'",
+            "there is no option 'form'; did you mean 'from'?",
+        ),
+        ("from=3", "option 'from' takes a string, not 3"),
+    ] {
+        let passes = format!("rename{{{options}}}");
+        let words = ["opt", "no-such-file.cubin", "--arch=sm_90", "-o", "x.lir"];
+        let words = [&words[..], &["--passes", &passes], &plugin].concat();
+        let said = stderr(&cuweld(folder.path(), &words));
+        assert!(said.contains(expected), "{said}");
+    }
     // A name without a slash is a file of this folder, as for every other option.
     let output = opt(
         folder.path(),
-        "classify,rename{args=['no_such','name']}",
-        &["--load-pass-plugin", "plugin.so"],
+        "classify,rename{from='no_such',to='name'}",
+        &[
+            "--load-pass-plugin",
+            "plugin.so",
+            "--explain=all",
+            "--stats",
+        ],
     );
     assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output);
+    let warning = "warning: nothing has the name to replace\n  note: code extension/no-such-name,";
+    assert!(said.contains(warning), "{said}");
+    assert!(said.contains("names"), "{said}");
+}
+
+/// A plugin whose pass does what its option says.
+const PLUGIN: &str = r#"
+#include <cuweld-plugin.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DO, LIMIT, FLAG, WORDS };
+static const cuweld_option options[] = {
+    {"do", CUWELD_STRING, "'nothing'", "What to do."},
+    {"limit", CUWELD_INTEGER, DEFAULT, "A number."},
+    {"flag", CUWELD_BOOL, "true", "A flag."},
+    {"words", CUWELD_STRINGS, "['a', 'b']", "Words."},
+};
+
+static int32_t run(const cuweld_call *call, cuweld_output *output) {
+  const char *what = call->options[DO].string;
+  (void)output;
+  if (!strcmp(what, "abort")) abort();
+  if (!strcmp(what, "segfault")) *(volatile int *)8 = 1;
+  if (!strcmp(what, "trap")) __builtin_trap();
+  if (!strcmp(what, "exit")) exit(0);
+  if (!strcmp(what, "exit-of-child")) {
+    if (fork() == 0) exit(3);
+  }
+  if (!strcmp(what, "report")) {
+    const char *notes[] = {"one", "two"}, *helps[] = {"none"};
+    cuweld_finding finding = {CUWELD_WARNING, "odd", "is odd", "fn0", notes, 2, helps, 1};
+    call->report(call->context, &finding);
+    finding.severity = CUWELD_ERROR;
+    finding.row = NULL;
+    finding.message = call->options[WORDS].strings[call->options[WORDS].string_count - 1];
+    call->report(call->context, &finding);
+    finding = (cuweld_finding){.severity = CUWELD_REMARK, .message = "is here", .row = "fn0"};
+    call->report(call->context, &finding);
+    call->count(call->context, "limits", (uint64_t)call->options[LIMIT].integer);
+    call->count(call->context, "flags", (uint64_t)call->options[FLAG].integer);
+  }
+  if (!strcmp(what, "broken")) {
+    cuweld_finding finding = {.severity = 9, .message = "x"};
+    call->report(call->context, &finding);
+  }
+  return CUWELD_DONE;
+}
+static void release(cuweld_output *output) { output->data = 0; }
+static const cuweld_pass passes[] = {{"does", "Does as it is told", "classified", NULL, options, 4, run, release}};
+static const cuweld_plugin_info plugin = {CUWELD_PLUGIN_ABI, CUWELD_LIR_GRAMMAR, 1, passes};
+const cuweld_plugin_info *cuweld_plugin(void) { return &plugin; }
+"#;
+
+/// Builds [`PLUGIN`]; its integer has this default.
+fn obedient(folder: &Path, default: &str) -> PathBuf {
+    let source = folder.join("does.c");
+    std::fs::write(&source, PLUGIN).unwrap();
+    build(folder, &source, &[&format!("-DDEFAULT=\"{default}\"")])
+}
+
+#[test]
+fn plugins_report_and_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = obedient(folder.path(), "32");
+    let plugin = ["--load-pass-plugin", library.to_str().unwrap()];
+    let words = ["--stats=json", "--remarks=does", "--explain=all"];
+    let run = |options: &str| {
+        let passes = format!("classify,does{{do='report'{options}}},select-objects");
+        opt(folder.path(), &passes, &[&plugin[..], &words].concat())
+    };
+    let output = run("");
+    let said = stderr(&output);
+    // An error lets the link go on, and fails it.
+    assert_eq!(output.status.code(), Some(255), "{said}");
+    for expected in [
+        "warning: 'T1 heavy<float>(const T1 *, int)' is odd\n  note: one\n  note: two\n  help: none\n  note: code extension/odd,",
+        "error: b\n  note: one",
+        "remark: does: 'T1 heavy<float>(const T1 *, int)' is here\n",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let counts = |said: &str| {
+        let counts: String = said
+            .chars()
+            .filter(|letter| !letter.is_whitespace())
+            .collect();
+        ["\"limits\":32", "\"limits\":7", "\"flags\":1"].map(|it| counts.contains(it))
+    };
+    assert_eq!(counts(&said), [true, false, true], "{said}");
+    let said = stderr(&run(",limit=7,flag=false,words=['c']"));
+    assert_eq!(counts(&said), [false, true, false], "{said}");
+    assert!(said.contains("error: c\n"), "{said}");
+    let said = stderr(&opt(folder.path(), "classify,does{do='broken'}", &plugin));
+    let broken = "pass 'does': it reported a broken finding: there is no such severity";
+    assert!(said.contains(broken), "{said}");
+    // A default that is of another type is a fault of the plugin.
+    let library = obedient(folder.path(), "'x'");
+    let plugin = ["--load-pass-plugin", library.to_str().unwrap()];
+    let said = stderr(&opt(folder.path(), "classify", &plugin));
+    let expected = "pass 'does': option 'limit': its default is not a whole number, but 'x'";
+    assert!(said.contains(expected), "{said}");
+}
+
+/// Comments of what a program writes.
+#[test]
+fn programs_report_and_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let comments = "; warning: fn0 is odd\n; note: one\n; help: none\n; statistic: odd = 7\n";
+    std::fs::write(folder.path().join("said"), comments).unwrap();
+    let run = |script: &str, more: &[&str]| {
+        let passes = format!(
+            "classify,exec{{command=['sh','-c','{script}'],requires=classified}},select-objects"
+        );
+        opt(folder.path(), &passes, &[&["--stats"], more].concat())
+    };
+    // With a module, and alone.
+    for script in ["cat - said", "cat said"] {
+        let output = run(script, &[]);
+        let said = stderr(&output);
+        assert!(output.status.success(), "{said}");
+        let expected =
+            "warning: 'T1 heavy<float>(const T1 *, int)' is odd\n  note: one\n  help: none\n";
+        assert!(said.contains(expected), "{said}");
+        let mut lines = said.lines();
+        assert!(
+            lines.any(|line| line.contains("odd") && line.contains('7')),
+            "{said}"
+        );
+    }
+    let output = run("echo \"; error: it is wrong\"", &[]);
+    assert_eq!(output.status.code(), Some(255));
+    assert!(stderr(&output).contains("error: it is wrong\n"));
 }
 
 #[test]
@@ -89,10 +250,10 @@ fn plugins_that_do_not_fit_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("other.c");
     let text = "#include <cuweld-plugin.h>\n\
-        static int32_t run(const uint8_t *i, size_t n, const char *const *a, size_t c, cuweld_output *o) {\n\
-          static uint8_t text[] = TEXT; o->data = text; o->size = sizeof text - 1; return 0; }\n\
+        static int32_t run(const cuweld_call *c, cuweld_output *o) {\n\
+          (void)c; static uint8_t text[] = TEXT; o->data = text; o->size = sizeof text - 1; return 0; }\n\
         static void release(cuweld_output *o) { o->data = 0; }\n\
-        static const cuweld_pass passes[] = {{\"other\", \"\", PHASE, 0, run, release}};\n\
+        static const cuweld_pass passes[] = {{\"other\", \"\", PHASE, 0, 0, 0, run, release}};\n\
         static const cuweld_plugin_info info = {ABI, 1, 1, passes};\n\
         const cuweld_plugin_info *ENTRY(void) { return &info; }\n";
     std::fs::write(&source, text).unwrap();
@@ -108,27 +269,27 @@ fn plugins_that_do_not_fit_are_refused() {
     for (defines, expected) in [
         (
             defines("9", "cuweld_plugin", "lowered", ""),
-            "is for plugin ABI 9; this cuweld has 1",
+            "is for plugin ABI 9; this cuweld has 2",
         ),
         (
-            defines("1", "plugin", "lowered", ""),
+            defines("2", "plugin", "lowered", ""),
             "it has no function 'cuweld_plugin'",
         ),
         (
-            defines("1", "cuweld_plugin", "late", ""),
+            defines("2", "cuweld_plugin", "late", ""),
             "names an unknown phase 'late'",
         ),
         (
-            defines("1", "cuweld_plugin", "live", module),
+            defines("2", "cuweld_plugin", "live", module),
             "pass 'other' (step 2) requires phase 'live'",
         ),
         (
-            defines("1", "cuweld_plugin", "classified", "lir 1 junk"),
+            defines("2", "cuweld_plugin", "classified", "lir 1 junk"),
             "pass 'other' gave back does not parse",
         ),
         (
             defines(
-                "1",
+                "2",
                 "cuweld_plugin",
                 "classified",
                 &module.replace("sm_90", "sm_80"),
@@ -137,7 +298,7 @@ fn plugins_that_do_not_fit_are_refused() {
         ),
         (
             defines(
-                "1",
+                "2",
                 "cuweld_plugin",
                 "classified",
                 &module.replace("=classified", "=live"),
@@ -146,7 +307,7 @@ fn plugins_that_do_not_fit_are_refused() {
         ),
         (
             defines(
-                "1",
+                "2",
                 "cuweld_plugin",
                 "classified",
                 &module.replace("end", "merged-info none\\nend"),

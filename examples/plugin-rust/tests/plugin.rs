@@ -7,17 +7,10 @@ const INPUT: &str = concat!(
     "/../../tests/links/symbols/weak-templates/sm_90/a.cubin"
 );
 
-/// Returns the path of the library that cargo has built for this test, beside the test.
 fn plugin() -> String {
-    let test = std::env::current_exe().unwrap();
-    let deps = test.parent().unwrap();
-    let places = [deps.to_owned(), deps.parent().unwrap().to_owned()];
-    let names = places.map(|folder| folder.join("libplugin_rust.so"));
-    let newest = names
-        .iter()
-        .filter(|path| path.exists())
-        .max_by_key(|path| path.metadata().unwrap().modified().unwrap());
-    newest.expect("the plugin is built").display().to_string()
+    cuweld_test::built_library("plugin_rust")
+        .display()
+        .to_string()
 }
 
 fn cuweld(arguments: &[&str]) -> (u8, String) {
@@ -46,7 +39,7 @@ fn kernels_get_a_prefix() {
     let path = |name: &str| -> PathBuf { folder.path().join(name) };
     let (out, pipeline) = (path("out.cubin"), path("p.toml"));
     let text = "name = 'prefixed'\n[[pass]]\ninclude = 'executable'\n[[pass]]\n\
-                use = 'prefix-kernels'\noptions = { args = ['v2_'] }\nafter = 'classify'\n";
+                use = 'prefix-kernels'\noptions = { prefix = 'v2_' }\nafter = 'classify'\n";
     std::fs::write(&pipeline, text).unwrap();
     let plugin = plugin();
     let link = [
@@ -65,16 +58,24 @@ fn kernels_get_a_prefix() {
     .concat();
     let (code, said) = cuweld(&with);
     assert_eq!((code, &*said), (0, ""));
+    let (code, said) = cuweld(&[&with[..], &["--stats", "--remarks=prefix-kernels"]].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("kernels"), "{said}");
+    // Remarks have the names that the pass leaves.
+    assert!(
+        said.contains("remark: prefix-kernels: 'v2__Z2kaPf' has a prefix"),
+        "{said}"
+    );
     let image = std::fs::read(&out).unwrap();
     let has = |name: &[u8]| image.windows(name.len()).any(|window| window == name);
     assert!(has(b"\0.text.v2_") && has(b"\0v2_"));
-    // Without arguments it says what it lacks, and no output appears.
+    // Without options it says what it lacks, and no output appears.
     std::fs::remove_file(&out).unwrap();
     let passes = ["--passes", "classify,prefix-kernels,select-objects"];
     let (code, said) = cuweld(&[&link[..], &passes[..]].concat());
     assert_eq!(code, 1);
     assert!(
-        said.contains("pass 'prefix-kernels': it takes one argument, the prefix"),
+        said.contains("pass 'prefix-kernels': it needs the option 'prefix'"),
         "{said}"
     );
     assert!(!out.exists());
@@ -86,4 +87,8 @@ fn the_pass_is_listed() {
     let (code, said) = cuweld(&["passes", "prefix-kernels", "--load-pass-plugin", &plugin]);
     assert_eq!(code, 0, "{said}");
     assert!(said.starts_with("prefix-kernels: Put a prefix"), "{said}");
+    assert!(
+        said.contains("prefix = ''\n    a string: What names of kernels begin with."),
+        "{said}"
+    );
 }
