@@ -18,6 +18,7 @@ pub use self::dumping::DumpChanged;
 pub use self::dumping::DumpFormat;
 pub use self::dumping::Dumping;
 pub use self::selection::PassSelection;
+pub use self::watching::Crashes;
 pub use self::watching::Progress;
 pub use self::watching::RemarkOptions;
 pub use self::watching::StatisticsForm;

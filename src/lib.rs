@@ -67,6 +67,7 @@ pub use compile::ToolPaths;
 pub use compile::ptxas::CompileError;
 pub use compile::ptxas::Compiled;
 pub use controls::Controls;
+pub use controls::Crashes;
 pub use controls::DumpChanged;
 pub use controls::DumpFormat;
 pub use controls::Dumping;

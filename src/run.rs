@@ -25,6 +25,7 @@ use self::instruments::Instruments;
 use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::dump::DumpTo;
+use crate::extend::Guard;
 use crate::report::PassRecorder;
 
 /// Runs a pipeline with the instruments that were asked for; what there is to say goes to the
@@ -85,16 +86,20 @@ pub fn run_until<'data>(
     let run = controls.selection.run_options(last);
     let mut sink = DumpTo::new(controls.dumping.dir.clone());
     let mut instruments = Instruments::new(controls, remarks);
+    let mut guard = Guard::new(manager.pipeline(), controls, reporter);
     let result = {
         let mut dump = controls.dumping.instrument(&mut sink);
         let dump = dump.as_mut().map(|it| it as &mut dyn Instrument);
         let recorder = recorder.map(|it| it as &mut dyn Instrument);
-        let listed = dump.into_iter().chain(recorder).chain(instruments.list());
-        let mut instruments: Vec<_> = listed.collect();
+        let guard = guard.as_mut().map(|it| it as &mut dyn Instrument);
         // Inputs that could not be read are no part of the module: it is not what a link works on.
-        if diagnostics.has_errors() {
-            instruments.clear();
-        }
+        let mut instruments: Vec<_> = match diagnostics.has_errors() {
+            true => guard.into_iter().collect(),
+            false => {
+                let listed = dump.into_iter().chain(recorder);
+                listed.chain(instruments.list(guard)).collect()
+            }
+        };
         let run = || manager.run(module, arena, &mut diagnostics, &run, &mut instruments);
         // What a panic leaves behind is only looked at for messages: no output is written.
         catch_unwind(AssertUnwindSafe(run))
@@ -108,8 +113,11 @@ pub fn run_until<'data>(
         })
     });
     let is_linked = report_findings(diagnostics.list(), reporter)?;
-    if is_linked && let Err(error) = result {
-        report_error(&error, reporter)?;
+    let crash = guard.and_then(Guard::finding);
+    match (is_linked, crash, result) {
+        (true, Some(crash), _) => reporter.report(&crash)?,
+        (true, None, Err(error)) => report_error(&error, reporter)?,
+        _ => {}
     }
     reporter.text(sink.text())?;
     instruments.report(controls, manager, reporter)?;

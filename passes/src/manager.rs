@@ -7,6 +7,7 @@
 
 #[cfg(test)]
 pub(crate) mod fake;
+mod panics;
 pub mod passes_doc;
 mod selection;
 #[cfg(test)]
@@ -306,7 +307,7 @@ impl<'data> Running<'_, '_, 'data> {
         };
         let declared = step.pass.info();
         let result = match declared.refusal(module) {
-            None => step.pass.run(module, &mut cx),
+            None => panics::run(&*step.pass, module, &mut cx),
             Some(refusal) => {
                 cx.diagnostics.emit(refusal);
                 Err(PassError::Diagnosed)

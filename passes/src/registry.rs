@@ -40,10 +40,24 @@ use crate::transforms::rename_symbols::RenameSymbols;
 use crate::transforms::strip_debug::StripDebug;
 use crate::transforms::strip_unused_variables::StripUnusedVariables;
 
+/// Where a pass comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// It is one of cuweld's own.
+    #[default]
+    Cuweld,
+    /// The program that embeds cuweld has it.
+    Embedder,
+    /// A plugin has it, which is at this path.
+    Plugin(String),
+}
+
 /// A pass that pipelines can name.
 pub struct Registered {
     /// Its declaration.
     pub info: PassInfo,
+    /// Where it comes from.
+    pub origin: Origin,
     make: Make,
 }
 
@@ -62,6 +76,7 @@ impl Registered {
 #[derive(Default)]
 pub struct Registry {
     passes: Vec<Registered>,
+    origin: Origin,
 }
 
 impl Registry {
@@ -75,6 +90,11 @@ impl Registry {
         let mut registry = Self::new();
         register_standard(&mut registry);
         registry
+    }
+
+    /// Says where the passes come from that are added from now on.
+    pub fn set_origin(&mut self, origin: Origin) {
+        self.origin = origin;
     }
 
     /// Adds a pass without options. A pass takes the place of one with the same name, so that
@@ -111,7 +131,8 @@ impl Registry {
         make: impl Fn(&PassOptions) -> Result<Box<dyn Pass>, OptionError> + 'static,
     ) -> &mut Self {
         let (name, make) = (info.name, Box::new(make));
-        let pass = Registered { info, make };
+        let origin = self.origin.clone();
+        let pass = Registered { info, origin, make };
         match self.passes.iter_mut().find(|known| known.info.name == name) {
             Some(known) => *known = pass,
             None => self.passes.push(pass),

@@ -23,6 +23,7 @@ use crate::compile::CompileOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
 use crate::controls::Controls;
+use crate::controls::Crashes;
 use crate::controls::DumpChanged;
 use crate::controls::DumpFormat;
 use crate::controls::Dumping;
@@ -361,6 +362,7 @@ impl PipelineArgs {
                     .as_deref(),
             ),
             exec_on_change: self.exec_on_change.clone(),
+            crashes: Crashes::Reproduced,
         }
     }
 

@@ -21,6 +21,22 @@ pub struct Watching {
     pub exec_on_change: Option<String>,
     /// What is called before every pass.
     pub progress: Option<Progress>,
+    /// What is done about passes from elsewhere that do not come to their end.
+    pub crashes: Crashes,
+}
+
+/// What is done about passes of embedders, plugins and programs that do not come to their end; a panic
+/// is an error in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Crashes {
+    /// Nothing more, and nothing to the process.
+    #[default]
+    Panics,
+    /// A pass that ends the process by a signal or an exit is named on the standard error stream; for
+    /// programs with one link at a time.
+    Named,
+    /// The same, and a reproducer is left in the folder for temporary files.
+    Reproduced,
 }
 
 /// Which remarks are shown, and where.

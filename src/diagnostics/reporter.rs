@@ -107,6 +107,27 @@ impl<'w> Reporter<'w> {
         self.write(severity, diagnostic)
     }
 
+    /// Returns a function that writes a finding as this reporter would.
+    pub(crate) fn renderer(&self) -> impl Fn(&Diagnostic) -> Vec<u8> + 'static {
+        let (style, explain, explain_all, json) =
+            (self.style, self.explain, self.explain_all, self.json);
+        let (tool_name, report_arch) = (self.tool_name.clone(), self.report_arch.clone());
+        move |diagnostic| {
+            let mut out = Vec::new();
+            let mut reporter = Reporter {
+                tool_name: tool_name.clone(),
+                report_arch: report_arch.clone(),
+                explain,
+                explain_all,
+                json,
+                ..Reporter::new(&mut out, style)
+            };
+            // Memory takes all.
+            let _ = reporter.report_as_is(diagnostic);
+            out
+        }
+    }
+
     /// Writes a finding that no option silences or turns into an error.
     pub fn report_as_is(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
         self.write(diagnostic.severity, diagnostic)

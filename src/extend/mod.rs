@@ -5,12 +5,16 @@
 
 mod exchange;
 mod exec;
+mod guard;
 mod order_file;
 mod plugin;
 mod said;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_passes::registry::Origin;
 use cuweld_passes::registry::Registry;
+
+pub(crate) use guard::Guard;
 
 /// Adds passes to the registry.
 pub type Register = fn(&mut Registry);
@@ -28,14 +32,21 @@ impl Extensions {
     /// Builds a registry of all passes: cuweld's own, `exec`, then these; a later pass takes the
     /// place of one of its name.
     pub fn registry(&self) -> Result<Registry, Diagnostic> {
-        let mut registry = registry();
-        for register in &self.register {
-            register(&mut registry);
-        }
+        let mut registry = self.registry_of_embedder();
         for path in &self.plugins {
+            registry.set_origin(Origin::Plugin(path.clone()));
             plugin::register(&mut registry, path)?;
         }
         Ok(registry)
+    }
+
+    fn registry_of_embedder(&self) -> Registry {
+        let mut registry = registry();
+        registry.set_origin(Origin::Embedder);
+        for register in &self.register {
+            register(&mut registry);
+        }
+        registry
     }
 }
 

@@ -27,6 +27,7 @@ use cuweld_passes::pipeline::Facts;
 
 use self::changes::changes;
 use crate::controls::Controls;
+use crate::controls::Crashes;
 use crate::controls::PassSelection;
 use crate::controls::RemarkOptions;
 use crate::controls::Watching;
@@ -134,6 +135,8 @@ impl<'t> PassCase<'t> {
             },
             watching: Watching {
                 remarks: RemarkOptions::parse(self.remarks, None),
+                // The case is a reproducer.
+                crashes: Crashes::Named,
                 ..Watching::default()
             },
             ..Controls::default()

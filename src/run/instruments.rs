@@ -66,9 +66,13 @@ impl Instruments {
         }
     }
 
-    /// Lists the instruments in order: the last is closest to the passes.
-    pub fn list(&mut self) -> impl Iterator<Item = &mut dyn Instrument> {
-        [
+    /// Lists the instruments in order, with the guard of passes from elsewhere: the last is closest to
+    /// the passes.
+    pub fn list<'s>(
+        &'s mut self,
+        guard: Option<&'s mut dyn Instrument>,
+    ) -> impl Iterator<Item = &'s mut dyn Instrument> {
+        let before = [
             self.verify_each
                 .as_mut()
                 .map(|it| it as &mut dyn Instrument),
@@ -78,10 +82,13 @@ impl Instruments {
             self.spans.as_mut().map(|it| it as &mut dyn Instrument),
             self.remarks.as_mut().map(|it| it as &mut dyn Instrument),
             self.progress.as_mut().map(|it| it as &mut dyn Instrument),
-            self.timing.as_mut().map(|it| it as &mut dyn Instrument),
-        ]
-        .into_iter()
-        .flatten()
+        ];
+        let timing = self.timing.as_mut().map(|it| it as &mut dyn Instrument);
+        before
+            .into_iter()
+            .flatten()
+            .chain(guard)
+            .chain(timing)
     }
 
     /// Reports what the instruments saw of a run of `manager`.

@@ -214,6 +214,112 @@ fn plugins_report_and_count() {
     assert!(said.contains(expected), "{said}");
 }
 
+/// Returns the command of a message, without its quotes.
+fn command_of(said: &str) -> &str {
+    let help = said.split("help: `").nth(1);
+    let command = help.and_then(|help| help.split("` runs them again").next());
+    command.unwrap_or_else(|| panic!("no command: {said}"))
+}
+
+/// Runs the command of a message, which fails as well, and returns what it said.
+fn reproduced(folder: &Path, said: &str) -> String {
+    let command = command_of(said);
+    let before = command.split(' ').find(|word| word.ends_with("before.lir"));
+    assert!(
+        Path::new(before.unwrap())
+            .with_file_name("rest.toml")
+            .exists()
+    );
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("TMPDIR", folder)
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    stderr(&output)
+}
+
+#[test]
+fn a_plugin_that_ends_the_process_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = obedient(folder.path(), "32");
+    // The command of the message runs in any folder.
+    let plugin = ["--load-pass-plugin", "plugin.so"];
+    assert!(library.ends_with("plugin.so"));
+    for (what, cause) in [
+        ("segfault", "SIGSEGV"),
+        ("abort", "SIGABRT"),
+        ("trap", "SIGILL"),
+        ("exit", "exit"),
+    ] {
+        let passes = format!("classify,does{{do='{what}'}},select-objects");
+        let output = opt(folder.path(), &passes, &plugin);
+        let said = stderr(&output);
+        let expected = format!(
+            "error: cuweld: pass 'does' (step 2) of plugin 'plugin.so' was ended by {cause}\n"
+        );
+        assert!(said.contains(&expected), "{said}");
+        assert!(!folder.path().join("out.lir").exists());
+        // A signal goes on to end the program, for debuggers and shells.
+        match what {
+            "exit" => assert_eq!(output.status.code(), Some(1)),
+            _ => assert_eq!(output.status.code(), None, "{said}"),
+        }
+        let elsewhere = tempfile::tempdir().unwrap();
+        let again = reproduced(elsewhere.path(), &said);
+        let expected = format!("was ended by {cause}\n");
+        assert!(
+            again.contains("pass 'does' (step 1)") && again.contains(&expected),
+            "{again}"
+        );
+    }
+    // A case is a reproducer by itself.
+    let case = "; run: does{do='abort'}\nlir 1\nmodule phase=classified toolkit=13.0.88 target=sm_90 bytes=full\nend\n";
+    std::fs::write(folder.path().join("a.lir"), case).unwrap();
+    let words = [&["test-passes", "a.lir"][..], &plugin].concat();
+    let output = cuweld(folder.path(), &words);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "test a.lir ... ");
+    assert_eq!(
+        stderr(&output),
+        "error: cuweld: pass 'does' (step 1) of plugin 'plugin.so' was ended by SIGABRT\n"
+    );
+    // Nothing is left of passes that come to their end, and what a child does is its own affair.
+    for what in ["nothing", "exit-of-child"] {
+        let folder = tempfile::tempdir().unwrap();
+        let library = library.to_str().unwrap();
+        let passes = format!("classify,does{{do='{what}'}},select-objects");
+        let output = opt(folder.path(), &passes, &["--load-pass-plugin", library]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(stderr(&output), "");
+        let left = std::fs::read_dir(folder.path()).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["out.lir"]);
+    }
+}
+
+#[test]
+fn a_program_that_does_not_come_to_its_end_leaves_a_reproducer() {
+    let folder = tempfile::tempdir().unwrap();
+    for (script, cause) in [
+        ("kill -SEGV $$", "failed: signal: 11 (SIGSEGV)"),
+        (
+            "echo why >&2; exit 3",
+            "failed: exit status: 3\n  note: why",
+        ),
+    ] {
+        let passes = format!("classify,exec{{command=['sh','-c','{script}']}},select-objects");
+        let said = stderr(&opt(folder.path(), &passes, &[]));
+        assert!(
+            said.contains("error: cuweld: pass 'exec': 'sh -c "),
+            "{said}"
+        );
+        assert!(said.contains(cause), "{said}");
+        let again = reproduced(folder.path(), &said);
+        assert!(again.contains(cause), "{again}");
+    }
+}
+
 /// Comments of what a program writes.
 #[test]
 fn programs_report_and_count() {

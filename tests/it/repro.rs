@@ -268,19 +268,21 @@ fn an_internal_error_leaves_a_reproducer() {
     )
     .unwrap();
     let output = folder.path().join("out.lir");
-    let run = |pass: &str| {
+    let run_words = |pipeline: &[&str]| {
         let words = [
             "cuweld",
             "opt",
             input.to_str().unwrap(),
-            "--passes",
-            pass,
             "-o",
             output.to_str().unwrap(),
             "--verify-each",
             "--explain=all",
         ];
-        let words: Vec<String> = words.map(str::to_owned).to_vec();
+        let words: Vec<String> = words
+            .iter()
+            .chain(pipeline)
+            .map(|&it| it.to_owned())
+            .collect();
         let register: Register = |registry| {
             registry.register::<Panics>();
             registry.register::<BreaksModule>();
@@ -293,33 +295,40 @@ fn an_internal_error_leaves_a_reproducer() {
         let code = cuweld::cli::native(&words, program, &mut Vec::new(), &mut messages).unwrap();
         (code, String::from_utf8_lossy(&messages).into_owned())
     };
-    let cases = [
-        ("panics", "internal error: a pass panicked", internal::FAULT),
-        (
-            "breaks-module",
-            "the module is broken",
-            internal::BROKEN_MODULE,
-        ),
-    ];
-    for (pass, message, fault) in cases {
-        let (code, said) = run(pass);
-        assert_eq!(code, 1);
-        assert!(said.contains(message), "{said}");
-        let fault = format!("note: code {},", fault.name());
-        assert!(said.contains(&fault), "{said}");
-        let archive = said
-            .split('\'')
-            .find(|word| word.ends_with(".tar"))
-            .unwrap();
-        let shown = cuweld(folder.path(), &["replay", archive, "--show"]);
-        std::fs::remove_file(archive).unwrap();
-        assert!(
-            String::from_utf8_lossy(&shown.stdout).contains("exit 1"),
-            "{}",
-            said
-        );
-        assert!(!output.exists());
-    }
+    let run = |pass: &str| run_words(&["--passes", pass]);
+    let (code, said) = run("breaks-module");
+    assert_eq!(code, 1);
+    assert!(said.contains("the module is broken"), "{said}");
+    let fault = format!("note: code {},", internal::BROKEN_MODULE.name());
+    assert!(said.contains(&fault), "{said}");
+    let mut words = said.split('\'');
+    let archive = words.find(|word| word.ends_with(".tar")).unwrap();
+    let shown = cuweld(folder.path(), &["replay", archive, "--show"]);
+    std::fs::remove_file(archive).unwrap();
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("exit 1"));
+    assert!(!output.exists());
+    // A panic is the fault of the pass: what is left is its input.
+    let (code, said) = run("panics");
+    assert_eq!(code, 1);
+    let message = "error: cuweld: pass 'panics' (step 1) panicked: on purpose\n";
+    assert!(said.contains(message), "{said}");
+    assert!(said.contains("note: code extension/crash,"), "{said}");
+    assert!(!said.contains("bug in cuweld"), "{said}");
+    let mut words = said.split('\'');
+    let reproducer = words.find(|word| word.contains("cuweld-pass-")).unwrap();
+    let before = std::fs::read_to_string(Path::new(reproducer).join("before.lir")).unwrap();
+    assert_eq!(before, std::fs::read_to_string(&input).unwrap());
+    let rest = Path::new(reproducer)
+        .join("rest.toml")
+        .display()
+        .to_string();
+    let (_, again) = run_words(&["--pipeline", &rest]);
+    assert!(again.contains(message), "{again}");
+    let mut words = again.split('\'');
+    let second = words.find(|word| word.contains("cuweld-pass-")).unwrap();
+    std::fs::remove_dir_all(reproducer).unwrap();
+    std::fs::remove_dir_all(second).unwrap();
+    assert!(!output.exists());
     // What is wrong with the command is not our fault.
     assert!(!run("panic").1.contains("bug in cuweld"));
 }

@@ -24,6 +24,7 @@ use super::phases::check_step;
 use super::source::PipelineSource;
 use crate::pass::Pass;
 use crate::pass::PassInfo;
+use crate::registry::Origin;
 use crate::registry::Registry;
 
 /// A pipeline whose passes are known, made and in an order that works.
@@ -40,6 +41,8 @@ pub struct Resolved {
 pub struct ResolvedStep {
     /// The pass.
     pub pass: Box<dyn Pass>,
+    /// Where the pass comes from.
+    pub origin: Origin,
     /// Its options as given.
     pub options: Vec<Setting>,
     /// Names of the included pipelines that it comes from, outermost first.
@@ -145,6 +148,7 @@ pub fn resolve(
                 options: step.options.clone(),
                 via: step.via.clone(),
                 required: pass.info().required.holds(facts),
+                origin: known.origin.clone(),
                 pass,
             });
         }

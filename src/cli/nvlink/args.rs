@@ -26,6 +26,7 @@ use crate::compile::NvvmOptions;
 use crate::compile::PtxasOptions;
 use crate::compile::ToolPaths;
 use crate::controls::Controls;
+use crate::controls::Crashes;
 use crate::controls::DumpChanged;
 use crate::controls::DumpFormat;
 use crate::controls::Dumping;
@@ -279,6 +280,7 @@ fn controls(low: &LowArgs) -> Controls {
             ),
             exec_on_change: text(low, Id::CuweldExecOnChange),
             progress: None,
+            crashes: Crashes::Reproduced,
         },
         explaining: Questions {
             live: list(low, Id::CuweldWhyLive),
