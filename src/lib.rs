@@ -45,6 +45,7 @@ mod jobs;
 mod limits;
 mod linker;
 mod map_file;
+mod new_pass;
 mod output;
 mod pass_case;
 mod pipeline_files;

@@ -26,6 +26,7 @@ mod jitlink;
 mod log;
 mod module_args;
 mod native;
+mod new_pass;
 mod nvcc;
 pub(crate) mod nvlink;
 mod opt;

@@ -33,6 +33,7 @@ use super::inspect::InspectArgs;
 use super::jitlink::JitlinkArgs;
 use super::log::traced;
 use super::module_args::is_text_path;
+use super::new_pass::NewPassArgs;
 use super::nvlink::environment::Surroundings;
 use super::opt::OptArgs;
 use super::output_file::unwritten;
@@ -137,6 +138,8 @@ enum Command {
     Replay(ReplayArgs),
     /// List passes and pipelines, or describe one; print pipelines.
     Passes(PassesArgs),
+    /// Make a project for a pass of your own, with a test that passes.
+    NewPass(NewPassArgs),
     /// Run pass cases: modules in text form with the passes to run on them and what these change.
     TestPasses(TestPassesArgs),
     /// Say what the code of a finding means, when it comes, and what to do.
@@ -266,6 +269,7 @@ pub fn run(
         Command::Reduce(args) => super::reduce::run(&args, stdout, stderr),
         Command::Replay(args) => super::replay::run(&args, stdout, stderr),
         Command::Passes(args) => super::passes::run(&args, program.register, stdout, stderr),
+        Command::NewPass(args) => super::new_pass::run(&args, stdout, stderr),
         Command::TestPasses(args) => {
             super::test_passes::run(&args, program.register, stdout, stderr)
         }

@@ -203,7 +203,8 @@ fn the_summary_lists_every_page_once() {
     assert_eq!(listed, expected);
 }
 
-/// A text in code style that begins with a folder of the repository names a file or folder that exists.
+/// A text in code style that begins with a folder of the repository names a file or folder that exists, there or, as in
+/// templates of projects, beside the page.
 #[test]
 fn files_that_pages_name_exist() {
     let mut folders: Vec<String> = fs::read_dir(root())
@@ -223,7 +224,9 @@ fn files_that_pages_name_exist() {
     let mut findings = Vec::new();
     for (path, page) in pages.iter().collect::<std::collections::BTreeMap<_, _>>() {
         for code in page.code.iter().filter(is_path) {
-            if !path.starts_with("docs/log") && !root().join(code).exists() {
+            let beside = path.parent().unwrap().join(code);
+            let exists = root().join(code).exists() || root().join(beside).exists();
+            if !path.starts_with("docs/log") && !exists {
                 findings.push(format!("{}: `{code}` does not exist", path.display()));
             }
         }

@@ -29,6 +29,7 @@ mod link_map;
 mod linker;
 mod message_format;
 mod messages;
+mod new_pass;
 mod opened_files;
 mod opt;
 mod opt_in;
