@@ -61,6 +61,7 @@ impl Controls {
             || self.watching.is_any()
             || self.dumping.is_any()
             || !self.explaining.is_empty()
+            || !self.extensions.instruments().is_empty()
     }
 
     /// Resolves the pipeline that was asked for, for a module that has the phase `start`.

@@ -12,6 +12,7 @@ use crate::checks::check_undefined::CheckUndefined;
 use crate::checks::finalizer::FinalizeInputs;
 use crate::checks::finalizer::FinalizeOutput;
 use crate::checks::self_check::SelfCheck;
+use crate::instrument::Instrument;
 use crate::link::callgraph_dce::CallgraphDce;
 use crate::link::classify::Classify;
 use crate::link::constant_bank_dedup::ConstantBankDedup;
@@ -72,11 +73,12 @@ impl Registered {
     }
 }
 
-/// The passes that pipelines can name, in order of registration.
+/// The passes that pipelines can name, in order of registration, and instruments of embedders.
 #[derive(Default)]
 pub struct Registry {
     passes: Vec<Registered>,
     origin: Origin,
+    instruments: Vec<fn() -> Box<dyn Instrument>>,
 }
 
 impl Registry {
@@ -138,6 +140,18 @@ impl Registry {
             None => self.passes.push(pass),
         }
         self
+    }
+
+    /// Adds an instrument, of which `make` makes one for each run of a pipeline. It is called beside
+    /// cuweld's own.
+    pub fn register_instrument(&mut self, make: fn() -> Box<dyn Instrument>) -> &mut Self {
+        self.instruments.push(make);
+        self
+    }
+
+    /// Makes the instruments for one run, in order of registration.
+    pub fn instruments(&self) -> Vec<Box<dyn Instrument>> {
+        self.instruments.iter().map(|make| make()).collect()
     }
 
     /// Returns the pass of this name.

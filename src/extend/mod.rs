@@ -11,12 +11,13 @@ mod plugin;
 mod said;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_passes::instrument::Instrument;
 use cuweld_passes::registry::Origin;
 use cuweld_passes::registry::Registry;
 
 pub(crate) use guard::Guard;
 
-/// Adds passes to the registry.
+/// Adds passes and instruments to the registry.
 pub type Register = fn(&mut Registry);
 
 /// Where passes come from beside cuweld's own.
@@ -38,6 +39,14 @@ impl Extensions {
             plugin::register(&mut registry, path)?;
         }
         Ok(registry)
+    }
+
+    /// Makes the instruments of the program that embeds cuweld for one run.
+    pub(crate) fn instruments(&self) -> Vec<Box<dyn Instrument>> {
+        match self.register.is_empty() {
+            true => Vec::new(),
+            false => self.registry_of_embedder().instruments(),
+        }
     }
 
     fn registry_of_embedder(&self) -> Registry {

@@ -37,6 +37,8 @@ pub struct Instruments {
     spans: Option<TracingSpans>,
     remarks: Option<RemarkList>,
     progress: Option<Progress>,
+    /// Those of the program that embeds cuweld.
+    own: Vec<Box<dyn Instrument>>,
     timing: Option<Timing<'static>>,
 }
 
@@ -60,6 +62,7 @@ impl Instruments {
                 .as_ref()
                 .map(|_| RemarkList::new(filter, passes).after(earlier)),
             progress: watching.progress.clone(),
+            own: controls.extensions.instruments(),
             timing: watching
                 .time_passes
                 .then(|| Timing::new().with_cpu(cpu_time)),
@@ -72,6 +75,10 @@ impl Instruments {
         &'s mut self,
         guard: Option<&'s mut dyn Instrument>,
     ) -> impl Iterator<Item = &'s mut dyn Instrument> {
+        let own = self
+            .own
+            .iter_mut()
+            .map(|it| &mut **it as &mut dyn Instrument);
         let before = [
             self.verify_each
                 .as_mut()
@@ -87,6 +94,7 @@ impl Instruments {
         before
             .into_iter()
             .flatten()
+            .chain(own)
             .chain(guard)
             .chain(timing)
     }
@@ -105,6 +113,9 @@ impl Instruments {
             (Some(counts), Some(StatisticsForm::Json)) => reporter.text(&counts.json())?,
             (Some(counts), _) => reporter.text(&counts.report())?,
             (None, _) => {}
+        }
+        for instrument in &self.own {
+            reporter.text(&instrument.said())?;
         }
         if let Some(timing) = self.timing {
             reporter.text(&timing.report())?;

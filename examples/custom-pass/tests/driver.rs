@@ -66,3 +66,36 @@ fn a_limit_is_checked_in_the_middle_of_a_link() {
         stderr(&output)
     );
 }
+
+/// The driver's own instrument sees every pass of a link, those that write the file, too.
+#[test]
+fn an_instrument_watches_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.cubin");
+    let link = |asked: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_custom-pass"));
+        command
+            .args(["link", "a.cubin", "--arch=sm_90", "-o"])
+            .arg(&out);
+        command.current_dir(INPUTS).env_remove("SLOWEST_PASS");
+        if asked {
+            command.env("SLOWEST_PASS", "1");
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        (stderr(&output), std::fs::read(&out).unwrap())
+    };
+    let (said, watched) = link(true);
+    let mut parts = said.trim_end().split("; unchanged after: ");
+    let slowest = parts.next().unwrap().rsplit(' ').next().unwrap();
+    let unchanged: Vec<&str> = parts.next().unwrap().split(", ").collect();
+    assert!(said.starts_with("slowest pass of "), "{said}");
+    assert!(
+        !slowest.is_empty() && unchanged.contains(&"check-link"),
+        "{said}"
+    );
+    assert!(!unchanged.contains(&"emit"), "{said}");
+    let (said, unwatched) = link(false);
+    assert_eq!(said, "");
+    assert!(watched == unwatched);
+}

@@ -91,6 +91,12 @@ pub trait Instrument {
     fn after_run(&mut self, run: &RunInfo<'_>, module: &Module<'_>) {
         let _ = (run, module);
     }
+
+    /// Returns what a link says of what an [embedder's](crate::registry::Registry::register_instrument)
+    /// instrument saw: lines that are written after the findings.
+    fn said(&self) -> String {
+        String::new()
+    }
 }
 
 /// A run of a pipeline.
