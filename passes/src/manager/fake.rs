@@ -24,9 +24,9 @@ pub struct Fake {
     establishes: Option<Phase>,
 }
 
-/// Name, required and established phase of the passes of the standard pipeline, and two more: one
-/// that changes nothing, one that fails.
-const FAKES: [(&str, Phase, Option<Phase>); 15] = [
+/// Name, required and established phase of the passes of the standard pipeline, and some more: one
+/// that changes nothing, and those that fail.
+const FAKES: [(&str, Phase, Option<Phase>); 16] = [
     ("classify", Phase::Lowered, Some(Phase::Classified)),
     ("select-objects", Phase::Classified, Some(Phase::Selected)),
     ("symbol-resolve", Phase::Selected, Some(Phase::Resolved)),
@@ -45,6 +45,7 @@ const FAKES: [(&str, Phase, Option<Phase>); 15] = [
     ("emit", Phase::Relocated, Some(Phase::Emitted)),
     ("nothing", Phase::Lowered, None),
     ("fail", Phase::Lowered, None),
+    ("panic", Phase::Lowered, None),
     ("wrong-phase", Phase::Lowered, None),
 ];
 
@@ -102,6 +103,7 @@ impl Pass for Fake {
                     .emit(Diagnostic::error(link::UNDEFINED, "first").at(1, 0));
                 return Err(PassError::Diagnosed);
             }
+            "panic" => panic!("on {}", "purpose"),
             "wrong-phase" => module.phase = Phase::Checked,
             _ => {}
         }

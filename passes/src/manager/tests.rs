@@ -300,6 +300,23 @@ fn a_failing_pass_ends_the_run() {
 }
 
 #[test]
+fn a_pass_that_panics_is_named() {
+    let error = Bench::new("classify,panic,select-objects")
+        .run(&mut [])
+        .unwrap_err();
+    let expected = RunError::Pass {
+        pass: "panic",
+        step: 2,
+        error: PassError::Panicked("on purpose".to_owned()),
+    };
+    assert_eq!(error, expected);
+    assert_eq!(
+        error.to_string(),
+        "pass 'panic' (step 2): it panicked: on purpose"
+    );
+}
+
+#[test]
 fn a_pass_that_sets_another_phase_is_found() {
     assert_eq!(
         Bench::new("wrong-phase")
