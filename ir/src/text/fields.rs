@@ -2,7 +2,8 @@
 //!
 //! A row names its fields in [`Row::fields`], in the order in which they are printed. A [`Visitor`]
 //! is what is done with them: [`Printer`] writes them, [`Reading`](super::reading::Reading) reads
-//! them, [`Ids`] looks up the ids in them, and [`Keys`] lists them for messages.
+//! them, an [`IdVisitor`] looks the ids in them up ([`Ids`]) or gives them other numbers, and
+//! [`Keys`] lists them for messages.
 //!
 //! A value that is written in one token has a [`Spelling`]. What stands after one or several keys
 //! is a [`Part`]; [`Visitor::field`] and its siblings make one of a key and a spelling.
@@ -85,8 +86,8 @@ pub(crate) trait Spelling<'data, T> {
     fn print(&self, value: &T, out: &mut Printer<'_, 'data>);
     /// Reads a value.
     fn parse(&self, parser: &mut Parser<'_, 'data, '_>) -> Parsed<T>;
-    /// Looks up the ids in the value.
-    fn ids(&self, _value: &T, _ids: &mut Ids<'_, '_>) {}
+    /// Shows the ids in the value.
+    fn ids(&self, _value: &mut T, _ids: &mut impl IdVisitor) {}
 }
 
 /// Fields of a row that give one value.
@@ -101,14 +102,14 @@ pub(crate) trait Part<'data, T> {
     fn print(&self, value: &T, out: &mut Printer<'_, 'data>);
     /// Reads the value of a field with this key.
     fn parse(&self, key: &str, value: &mut T, parser: &mut Parser<'_, 'data, '_>) -> Parsed<()>;
-    /// Looks up the ids in the value.
-    fn ids(&self, _value: &T, _ids: &mut Ids<'_, '_>) {}
+    /// Shows the ids in the value.
+    fn ids(&self, _value: &mut T, _ids: &mut impl IdVisitor) {}
 }
 
 /// Implements [`Part`] for a key with a spelling: `$shown` says which values are printed, and how
-/// one is unwrapped.
+/// one is unwrapped; `$changed` unwraps one whose ids may be changed.
 macro_rules! keyed {
-    ($name:ident, $value:ty $(where $bound:path)?, |$it:ident| $shown:expr, $wrap:expr, $required:literal) => {
+    ($name:ident, $value:ty $(where $bound:path)?, |$it:ident| $shown:expr, $changed:expr, $wrap:expr, $required:literal) => {
         struct $name<S>(&'static str, S);
 
         impl<'data, T $(: $bound + PartialEq)?, S: Spelling<'data, T>> Part<'data, $value> for $name<S> {
@@ -135,8 +136,8 @@ macro_rules! keyed {
                 *value = $wrap(self.1.parse(parser)?);
                 Ok(())
             }
-            fn ids(&self, $it: &$value, ids: &mut Ids<'_, '_>) {
-                if let Some(value) = $shown {
+            fn ids(&self, $it: &mut $value, ids: &mut impl IdVisitor) {
+                if let Some(value) = $changed {
                     self.1.ids(value, ids);
                 }
             }
@@ -148,6 +149,7 @@ keyed!(
     Always,
     T,
     |value| Some(value),
+    Some(value),
     std::convert::identity,
     false
 );
@@ -155,11 +157,19 @@ keyed!(
     Required,
     T,
     |value| Some(value),
+    Some(value),
     std::convert::identity,
     true
 );
-keyed!(Sparse, T where Default, |value| Some(value).filter(|value| **value != T::default()), std::convert::identity, false);
-keyed!(Optional, Option<T>, |value| value.as_ref(), Some, false);
+keyed!(Sparse, T where Default, |value| Some(value).filter(|value| **value != T::default()), Some(value).filter(|value| **value != T::default()), std::convert::identity, false);
+keyed!(
+    Optional,
+    Option<T>,
+    |value| value.as_ref(),
+    value.as_mut(),
+    Some,
+    false
+);
 
 struct Flag(&'static str);
 
@@ -213,7 +223,7 @@ macro_rules! keyed_variants {
                 })+
                 Ok(())
             }
-            fn ids(&self, variant: &$enum $(<$data>)?, ids: &mut Ids<'_, '_>) {
+            fn ids(&self, variant: &mut $enum $(<$data>)?, ids: &mut impl IdVisitor) {
                 match variant {
                     $($enum::$variant $(($value))? => {
                         $($spelling.ids($value, ids);)?
@@ -244,20 +254,32 @@ impl<'m, 'data> Ids<'m, 'data> {
     pub(crate) fn missing(&mut self, what: impl Debug) {
         self.missing.push(format!("{what:?} names no row"));
     }
+}
 
-    pub(crate) fn id<K: EntityId>(&mut self, id: K) {
+impl IdVisitor for Ids<'_, '_> {
+    fn id<K: EntityId>(&mut self, id: &mut K) {
         if id.index() >= self.module.rows_of(K::PREFIX) {
             self.missing(id);
         }
     }
 
-    pub(crate) fn range<K: EntityId>(&mut self, range: IdRange<K>) {
+    fn range<K: EntityId>(&mut self, range: &mut IdRange<K>) {
         if range.end() > self.module.rows_of(K::PREFIX) || range.start() > range.end() {
             self.missing(range);
         }
     }
+}
 
-    pub(crate) fn target(&mut self, target: SymbolRef) {
+/// Is shown the ids of a row, and may change them.
+pub(crate) trait IdVisitor {
+    /// Visits an id.
+    fn id<K: EntityId>(&mut self, id: &mut K);
+
+    /// Visits the rows that an object or a section has in one table.
+    fn range<K: EntityId>(&mut self, range: &mut IdRange<K>);
+
+    /// Visits what a relocation, an attribute or a call graph row refers to.
+    fn target(&mut self, target: &mut SymbolRef) {
         match target {
             SymbolRef::None => {}
             SymbolRef::Symbol(id) => self.id(id),
@@ -266,7 +288,7 @@ impl<'m, 'data> Ids<'m, 'data> {
     }
 }
 
-impl<'data> Visitor<'data> for Ids<'_, '_> {
+impl<'data, V: IdVisitor> Visitor<'data> for V {
     fn word<T>(&mut self, value: &mut T, spelling: impl Spelling<'data, T>) {
         spelling.ids(value, self);
     }
@@ -274,13 +296,13 @@ impl<'data> Visitor<'data> for Ids<'_, '_> {
         part.ids(value, self);
     }
     fn owner(&mut self, object: &mut ObjectId) {
-        self.id(*object);
+        self.id(object);
     }
     fn list<K: EntityId>(&mut self, ids: &mut Vec<K>) {
-        ids.iter().for_each(|id| self.id(*id));
+        ids.iter_mut().for_each(|id| self.id(id));
     }
     fn owned<K: EntityId>(&mut self, range: &mut IdRange<K>) {
-        self.range(*range);
+        self.range(range);
     }
     fn heading<T>(&mut self, value: &mut T, spelling: impl Spelling<'data, T>) {
         spelling.ids(value, self);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::fields::Ids;
+use super::fields::IdVisitor;
 use super::fields::Part;
 use super::fields::Row;
 use super::fields::Spelling;

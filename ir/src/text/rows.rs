@@ -1,7 +1,7 @@
 //! The rows that objects own, field by field.
 
 use super::content::put_digest;
-use super::fields::Ids;
+use super::fields::IdVisitor;
 use super::fields::Part;
 use super::fields::Row;
 use super::fields::Spelling;
@@ -189,10 +189,10 @@ impl<'data> Part<'data, Option<FunctionView>> for MercView {
         }
         Ok(())
     }
-    fn ids(&self, value: &Option<FunctionView>, ids: &mut Ids<'_, '_>) {
+    fn ids(&self, value: &mut Option<FunctionView>, ids: &mut impl IdVisitor) {
         if let Some(view) = value {
-            ids.id(view.text);
-            OrNone(Id::Named).ids(&view.info, ids);
+            ids.id(&mut view.text);
+            OrNone(Id::Named).ids(&mut view.info, ids);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cuweld_elf::symbol::Binding;
 use cuweld_elf::symbol::SymbolType;
 
-use super::fields::Ids;
+use super::fields::IdVisitor;
 use super::fields::Row;
 use super::fields::Spelling;
 use super::lexer::Parsed;
@@ -178,8 +178,8 @@ impl<K: EntityId> Spelling<'_, K> for Id<'_> {
     fn parse(&self, parser: &mut Parser<'_, '_, '_>) -> Parsed<K> {
         parser.entity()
     }
-    fn ids(&self, value: &K, ids: &mut Ids<'_, '_>) {
-        ids.id(*value);
+    fn ids(&self, value: &mut K, ids: &mut impl IdVisitor) {
+        ids.id(value);
     }
 }
 
@@ -202,8 +202,8 @@ impl Spelling<'_, SymbolRef> for Target {
             Err(parser.cursor.expected("a symbol, a section or `none`"))
         }
     }
-    fn ids(&self, value: &SymbolRef, ids: &mut Ids<'_, '_>) {
-        ids.target(*value);
+    fn ids(&self, value: &mut SymbolRef, ids: &mut impl IdVisitor) {
+        ids.target(value);
     }
 }
 
@@ -214,8 +214,8 @@ impl<K: EntityId> Spelling<'_, IdRange<K>> for Rows {
     fn parse(&self, parser: &mut Parser<'_, '_, '_>) -> Parsed<IdRange<K>> {
         parser.id_range()
     }
-    fn ids(&self, value: &IdRange<K>, ids: &mut Ids<'_, '_>) {
-        ids.range(*value);
+    fn ids(&self, value: &mut IdRange<K>, ids: &mut impl IdVisitor) {
+        ids.range(value);
     }
 }
 
@@ -232,7 +232,7 @@ impl<'data, T, S: Spelling<'data, T>> Spelling<'data, Option<T>> for OrNone<S> {
         }
         self.0.parse(parser).map(Some)
     }
-    fn ids(&self, value: &Option<T>, ids: &mut Ids<'_, '_>) {
+    fn ids(&self, value: &mut Option<T>, ids: &mut impl IdVisitor) {
         if let Some(value) = value {
             self.0.ids(value, ids);
         }
@@ -297,8 +297,8 @@ impl<'data, R: Row<'data>> Spelling<'data, R> for Group {
     fn parse(&self, parser: &mut Parser<'_, 'data, '_>) -> Parsed<R> {
         parser.group()
     }
-    fn ids(&self, value: &R, ids: &mut Ids<'_, '_>) {
-        value.clone().fields(ids);
+    fn ids(&self, value: &mut R, ids: &mut impl IdVisitor) {
+        value.fields(ids);
     }
 }
 
@@ -331,8 +331,8 @@ impl Spelling<'_, SectionInfo> for Info {
         }
         Ok(SectionInfo::Raw(parser.cursor.narrow()?))
     }
-    fn ids(&self, value: &SectionInfo, ids: &mut Ids<'_, '_>) {
-        match *value {
+    fn ids(&self, value: &mut SectionInfo, ids: &mut impl IdVisitor) {
+        match value {
             SectionInfo::Section(id) => ids.id(id),
             SectionInfo::Symbol { symbol, .. } => ids.id(symbol),
             SectionInfo::None | SectionInfo::Raw(_) => {}
@@ -377,8 +377,8 @@ impl Spelling<'_, (SymbolRef, SymbolRef)> for Edge {
         };
         Ok((from, to))
     }
-    fn ids(&self, (from, to): &(SymbolRef, SymbolRef), ids: &mut Ids<'_, '_>) {
-        ids.target(*from);
-        ids.target(*to);
+    fn ids(&self, (from, to): &mut (SymbolRef, SymbolRef), ids: &mut impl IdVisitor) {
+        ids.target(from);
+        ids.target(to);
     }
 }

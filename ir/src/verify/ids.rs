@@ -7,6 +7,7 @@ use super::Rule;
 use crate::table::EntityId;
 use crate::table::IdRange;
 use crate::table::PrimaryMap;
+use crate::text::fields::IdVisitor;
 use crate::text::fields::Ids;
 use crate::text::fields::Row;
 use crate::text::fields::Visitor;
@@ -63,8 +64,8 @@ fn input_rows(checker: &mut Checker<'_, '_>) {
     let refs = module.attribute_refs.len();
     for (id, attribute) in module.attributes.iter() {
         look_up(checker, id, |ids| {
-            if let Some(section) = attribute.section {
-                ids.id(section);
+            if let Some(mut section) = attribute.section {
+                ids.id(&mut section);
             }
             let range = &attribute.refs;
             if range.start > range.end || range.end as usize > refs {
@@ -74,7 +75,7 @@ fn input_rows(checker: &mut Checker<'_, '_>) {
     }
     for (index, target) in module.attribute_refs.iter().enumerate() {
         look_up(checker, format_args!("reference {index}"), |ids| {
-            ids.target(*target)
+            ids.target(&mut { *target })
         });
     }
     table(checker, &module.calls);
