@@ -15,6 +15,7 @@
 pub mod arena;
 pub mod attribute;
 pub mod callgraph_record;
+pub mod edit;
 pub mod elf;
 pub mod function;
 pub mod ids;

@@ -17,6 +17,7 @@ mod detector;
 mod deviations;
 mod dlink;
 mod dlink_fatbin;
+mod edits;
 mod extensions;
 mod file_names;
 mod finalize;

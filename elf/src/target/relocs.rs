@@ -178,6 +178,27 @@ pub fn addend_fields(ty: u32) -> Option<AddendFields> {
     Some(AddendFields { value, bank })
 }
 
+/// Returns the fields that the linker or the driver changes at the place of a relocation: those of
+/// its value, of the addend that it may hold before, and of the number of a constant bank. Empty if
+/// they are not known.
+pub fn changed_bits(ty: u32) -> Vec<Field> {
+    let bits = |bit, width| Field {
+        bit,
+        width,
+        shift: 0,
+    };
+    let row = reloc_type(ty);
+    let mut fields: Vec<Field> = row.and_then(|row| row.field).into_iter().collect();
+    fields.extend(addend_fields(ty).map(|addend| addend.value));
+    match row.map_or(BankField::None, |row| row.bank) {
+        BankField::None => {}
+        BankField::At(bit) => fields.push(bits(bit, BANK_WIDTH)),
+        BankField::Split => fields.extend([bits(42, 4), bits(26, 1)]),
+    }
+    fields.dedup_by_key(|field| (field.bit, field.width));
+    fields
+}
+
 const fn field(bit: u8, width: u8, shift: u8) -> Option<Field> {
     Some(Field { bit, width, shift })
 }

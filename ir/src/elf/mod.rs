@@ -15,6 +15,7 @@ pub mod read;
 pub mod write;
 
 pub use part::ObjectPart;
+pub(crate) use plan_object::has_section_symbol;
 pub use plan_object::plan_object;
 pub use read::ObjectReader;
 pub use read::ReadError;

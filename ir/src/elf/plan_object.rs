@@ -349,27 +349,29 @@ enum TableEntry {
     Symbol(usize),
 }
 
+/// Returns `true` if a new symbol table has a SECTION symbol for a section.
+pub(crate) fn has_section_symbol(section: &Section<'_>) -> bool {
+    !section.flags.contains(SectionFlags::MERCURY)
+        && !matches!(
+            section.ty,
+            sht::NULL
+                | sht::STRTAB
+                | sht::SYMTAB
+                | sht::REL
+                | sht::RELA
+                | sht::SYMTAB_SHNDX
+                | sht::CUDA_INFO
+                | sht::CUDA_COMPAT
+        )
+}
+
 /// Returns the order of a new symbol table: SECTION symbols first, then the object's own in their
 /// order.
 fn fresh_order(sections: &[Section<'_>], symbols: usize) -> Vec<TableEntry> {
-    let has_symbol = |section: &Section<'_>| {
-        !section.flags.contains(SectionFlags::MERCURY)
-            && !matches!(
-                section.ty,
-                sht::NULL
-                    | sht::STRTAB
-                    | sht::SYMTAB
-                    | sht::REL
-                    | sht::RELA
-                    | sht::SYMTAB_SHNDX
-                    | sht::CUDA_INFO
-                    | sht::CUDA_COMPAT
-            )
-    };
     let named = sections
         .iter()
         .enumerate()
-        .filter(|(_, section)| has_symbol(section));
+        .filter(|(_, section)| has_section_symbol(section));
     named
         .map(|(ordinal, _)| TableEntry::Section(ordinal))
         .chain((0..symbols).map(TableEntry::Symbol))

@@ -312,7 +312,11 @@ fn fill<T: IntoBytes + zerocopy::Immutable>(
 }
 
 /// Fills the fields of fixups in the bytes of their section from `start` on.
-fn apply_all(bytes: &mut [u8], start: usize, fixups: &[Fixup]) -> Result<(), WriteError> {
+pub(crate) fn apply_all(
+    bytes: &mut [u8],
+    start: usize,
+    fixups: &[Fixup],
+) -> Result<(), WriteError> {
     for fixup in fixups {
         let offset = fixup.offset.checked_sub(start as u64);
         offset

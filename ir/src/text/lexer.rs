@@ -1,6 +1,7 @@
 //! Positions and tokens of the text form. Tokens never span lines; `;` begins a comment.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::ParseError;
 use super::quote::is_plain;
@@ -19,6 +20,15 @@ impl Position {
             line: self.line,
             column: self.column,
             message: message.into(),
+            help: None,
+        }
+    }
+
+    /// Builds an error at this place about the number of a row.
+    pub(super) fn misnumbered(self, message: impl Into<String>) -> ParseError {
+        ParseError {
+            help: Some("`cuweld opt --renumber` numbers the rows of an edited text anew"),
+            ..self.error(message)
         }
     }
 }
@@ -323,19 +333,73 @@ impl<'t> Cursor<'t> {
 
     /// Parses an id with this prefix, and returns its number.
     pub(super) fn id(&mut self, prefix: &str) -> Parsed<u32> {
+        let position = self.position();
+        self.expect_id(prefix)?;
+        if self.rest().first() == Some(&b'.') {
+            let name = self.key();
+            return Err(position.misnumbered(format!("`{prefix}{name}` has no number yet")));
+        }
+        self.decimal()
+    }
+
+    /// Parses an id with this prefix that is a number, or a name after a dot. Returns what stands
+    /// after the prefix, and where the id stands.
+    pub(super) fn id_key(&mut self, prefix: &str) -> Parsed<(&'t str, Range<usize>)> {
+        let start = self.offset();
+        self.expect_id(prefix)?;
+        let key = self.key();
+        Ok((key, start..self.at))
+    }
+
+    fn expect_id(&mut self, prefix: &str) -> Parsed<()> {
         if !self.at_id(prefix) {
             return Err(self.expected(&format!("an id such as `{prefix}0`")));
         }
         self.at += prefix.len();
-        self.decimal()
+        Ok(())
     }
 
-    /// Returns `true` if an id with this prefix comes next.
+    fn key(&mut self) -> &'t str {
+        let is_dot = self.rest().first() == Some(&b'.');
+        let at = self.at;
+        self.at += usize::from(is_dot);
+        self.run(|byte| match is_dot {
+            true => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            false => byte.is_ascii_digit(),
+        });
+        Self::ascii(self.text.get(at..self.at).unwrap_or(&[]))
+    }
+
+    /// Returns `true` if an id with this prefix comes next, by its number or by a name.
     pub(super) fn at_id(&mut self, prefix: &str) -> bool {
         self.skip_blanks();
-        self.rest()
-            .strip_prefix(prefix.as_bytes())
-            .is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+        let rest = self.rest().strip_prefix(prefix.as_bytes());
+        match rest {
+            Some([b'.', name, ..]) => name.is_ascii_alphabetic() || *name == b'_',
+            Some([digit, ..]) => digit.is_ascii_digit(),
+            _ => false,
+        }
+    }
+
+    /// Returns the offset in bytes of the next token.
+    pub(super) fn offset(&mut self) -> usize {
+        self.skip_blanks();
+        self.at
+    }
+
+    /// Returns the offset in bytes of the end of the last token.
+    pub(super) fn end(&self) -> usize {
+        self.at
+    }
+
+    /// Goes to the end of the row, and returns where what is left of it ends.
+    pub(super) fn skip_row(&mut self) -> usize {
+        let mut end = self.at;
+        while self.peek().is_some() {
+            self.run(|byte| !byte.is_ascii_whitespace() && byte != b';');
+            end = self.at;
+        }
+        end
     }
 
     fn decimal(&mut self) -> Parsed<u32> {

@@ -8,6 +8,7 @@
 //! - `rows`, `link_rows`, `plan_rows`: the fields of every row, declared once; `fields`: what a declaration is;
 //!   `values`: how values are written; `attributes`: the row that has no fixed fields; `options`: those of the link.
 //! - `print`, `print_tables`: the printer. `parse`, `parse_tables`, `parse_values`, `reading`: the parser.
+//! - `renumber`: ids of an edited text that count up again.
 //! - `lexer`: positions and tokens; `references`: what is checked once the tables are complete; `tables`: rows by prefix.
 //! - `content`: bytes as slices of an image, as hex or as a hash; `rebuild`: the output image.
 //! - `quote`, `words`: how names and enumerations are spelled.
@@ -32,6 +33,7 @@ mod quote;
 mod reading;
 mod rebuild;
 mod references;
+mod renumber;
 mod rows;
 mod tables;
 mod values;
@@ -48,6 +50,7 @@ pub use options::option_places;
 pub use parse::parse;
 pub use print::print;
 pub use print::print_filtered;
+pub use renumber::renumber;
 
 /// How section contents are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -111,4 +114,6 @@ pub struct ParseError {
     pub column: usize,
     /// What was expected and what was found.
     pub message: String,
+    /// What to do about it, if there is something.
+    pub help: Option<&'static str>,
 }

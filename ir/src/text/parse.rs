@@ -9,6 +9,7 @@ use super::lexer::Parsed;
 use super::lexer::Position;
 use super::rebuild::rebuild;
 use super::references::References;
+use super::renumber::Numbering;
 use super::values::Decimal;
 use crate::arena::Arena;
 use crate::ids::*;
@@ -31,19 +32,7 @@ pub fn parse<'data>(
     arena: &'data Arena,
     resolve: &dyn Fn(&ImageKey<'_>) -> Option<&'data [u8]>,
 ) -> Result<Module<'data>, ParseError> {
-    let mut parser = Parser {
-        cursor: Cursor::new(text),
-        arena,
-        resolve,
-        module: Module::default(),
-        references: References::default(),
-        object: None,
-        reloc_section: None,
-        attribute_section: None,
-        note_section: None,
-        input: None,
-        image: None,
-    };
+    let mut parser = Parser::new(text, arena, resolve);
     parser.text()?;
     parser.references.check(&parser.module)?;
     parser.output_image()?;
@@ -92,10 +81,31 @@ pub(crate) struct Parser<'t, 'data, 'r> {
     /// The image of the object whose row is read.
     pub(super) input: Option<Digest>,
     image: Option<(Digest, Option<Vec<u8>>)>,
+    /// Set if ids may be any, and only the text is of interest.
+    pub(super) numbering: Option<Numbering<'t>>,
+}
+
+impl<'t, 'data, 'r> Parser<'t, 'data, 'r> {
+    pub(super) fn new(text: &'t str, arena: &'data Arena, resolve: Resolve<'r, 'data>) -> Self {
+        Parser {
+            cursor: Cursor::new(text),
+            arena,
+            resolve,
+            module: Module::default(),
+            references: References::default(),
+            object: None,
+            reloc_section: None,
+            attribute_section: None,
+            note_section: None,
+            input: None,
+            image: None,
+            numbering: None,
+        }
+    }
 }
 
 impl<'t, 'data> Parser<'t, 'data, '_> {
-    fn text(&mut self) -> Parsed<()> {
+    pub(super) fn text(&mut self) -> Parsed<()> {
         self.cursor.start_row();
         self.cursor.expect("lir")?;
         let position = self.cursor.position();
@@ -190,6 +200,9 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         self.reloc_section = None;
         self.attribute_section = None;
         self.note_section = None;
+        if let (Some(numbering), None) = (&mut self.numbering, object) {
+            numbering.start_block(None);
+        }
     }
 
     pub(super) fn object_block(&mut self) -> Parsed<()> {
@@ -198,9 +211,17 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         let start = self.cursor.position();
         self.fields(start, &mut object)?;
         self.cursor.end_row()?;
-        if self.cursor.start_row() && self.cursor.eat_word("owns") {
-            self.owned(&mut object)?;
+        let start = self.cursor.start_row().then(|| self.cursor.offset());
+        if let Some(start) = start.filter(|_| self.cursor.eat_word("owns")) {
+            match &mut self.numbering {
+                Some(numbering) => numbering.owns(start..self.cursor.skip_row()),
+                None => self.owned(&mut object)?,
+            }
             self.cursor.end_row()?;
+        }
+        if self.numbering.is_some() {
+            self.input = None;
+            self.image_bytes()?;
         }
         if let Some(digest) = self.input.take() {
             object.image = match self.image_bytes()? {

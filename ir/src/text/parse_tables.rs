@@ -36,14 +36,34 @@ impl<'data> Parser<'_, 'data, '_> {
             "unowned" => self.start_block(None),
             "option" => self.option()?,
             "section-names" | "symbol-names" => return self.plan_strings(position, word),
-            "relocs" => self.reloc_section = Some(self.entity()?),
-            "attributes" => self.attribute_section = Some(OrNone(Id::Named).parse(self)?),
+            "relocs" => {
+                self.reloc_section = Some(self.entity()?);
+                self.numbered_heading(RelocId::PREFIX, true);
+            }
+            "attributes" => {
+                let section = OrNone(Id::Named).parse(self)?;
+                self.attribute_section = Some(section);
+                self.numbered_heading(AttributeId::PREFIX, section.is_some());
+            }
+            "plan" if self.numbering.is_some() => {
+                return Err(position.error(
+                    "rows of an output layout name each other by place: renumber the module of a \
+                     phase before `laid-out`",
+                ));
+            }
             "notes" => self.note_section = Some(OrNone(Id::Named).parse(self)?),
             "image" => return self.image_row(position),
             _ if self.link_row(position, word)? || self.plan_row(position, word)? => {}
             _ => return Err(position.error(format!("expected a row, found `{word}`"))),
         }
         self.cursor.end_row()
+    }
+
+    /// Notes a heading of rows whose numbers follow from their places.
+    fn numbered_heading(&mut self, prefix: &'static str, has_section: bool) {
+        if let Some(numbering) = &mut self.numbering {
+            numbering.heading(prefix, has_section);
+        }
     }
 
     /// Reads a row that begins with the id it defines; false if no such row comes next.

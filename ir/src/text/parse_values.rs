@@ -14,10 +14,15 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
     /// Parses the id that a row defines, which is the next of its table.
     pub(super) fn defined<K: EntityId>(&mut self, next: usize) -> Parsed<K> {
         let position = self.cursor.position();
+        if let Some(numbering) = &mut self.numbering {
+            let (key, place) = self.cursor.id_key(K::PREFIX)?;
+            numbering.define(K::PREFIX, key, place, position);
+            return Ok(K::new(next));
+        }
         let index = self.cursor.id(K::PREFIX)?;
         if index as usize != next {
             let prefix = K::PREFIX;
-            return Err(position.error(format!(
+            return Err(position.misnumbered(format!(
                 "expected row `{prefix}{next}`, found `{prefix}{index}`"
             )));
         }
@@ -27,8 +32,11 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
     /// Parses a reference, with or without the name of what it refers to.
     pub(super) fn entity<K: EntityId>(&mut self) -> Parsed<K> {
         let position = self.cursor.position();
-        let index = self.cursor.id(K::PREFIX)?;
+        let index = self.id_number(K::PREFIX)?;
         let name = self.annotation()?;
+        if self.numbering.is_some() {
+            return Ok(K::new(0));
+        }
         let claim = Claim::Entity {
             prefix: K::PREFIX,
             index,
@@ -36,6 +44,17 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
         };
         self.references.claim(position, claim);
         Ok(K::new(index as usize))
+    }
+
+    /// Parses the id of a reference, and returns its number.
+    pub(super) fn id_number(&mut self, prefix: &'static str) -> Parsed<u32> {
+        let position = self.cursor.position();
+        let Some(numbering) = &mut self.numbering else {
+            return self.cursor.id(prefix);
+        };
+        let (key, place) = self.cursor.id_key(prefix)?;
+        numbering.refer(prefix, key, place, position);
+        Ok(0)
     }
 
     /// Parses the name after a reference, if one stands there.
@@ -59,9 +78,14 @@ impl<'t, 'data> Parser<'t, 'data, '_> {
                 .cursor
                 .expected(&format!("a range such as `{}0..1`", K::PREFIX)));
         }
+        let place = self.cursor.offset();
         self.cursor.eat(K::PREFIX);
         let (start, end) = self.cursor.range()?;
         let prefix = K::PREFIX;
+        if let Some(numbering) = &mut self.numbering {
+            numbering.range(prefix, place..self.cursor.end());
+            return Ok(IdRange::default());
+        }
         self.references
             .claim(position, Claim::Length { prefix, end });
         Ok(IdRange::new(start as usize, end as usize))

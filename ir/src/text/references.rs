@@ -54,7 +54,7 @@ impl<'t> References<'t> {
                 } => {
                     let length = module.rows_of(prefix);
                     if *index as usize >= length {
-                        return Err(position.error(format!(
+                        return Err(position.misnumbered(format!(
                             "`{prefix}{index}` is not defined: the table has {length} rows"
                         )));
                     }
@@ -65,7 +65,7 @@ impl<'t> References<'t> {
                 Claim::Length { prefix, end } => {
                     let length = module.rows_of(prefix);
                     if *end as usize > length {
-                        return Err(position.error(format!(
+                        return Err(position.misnumbered(format!(
                             "the range ends at `{prefix}{end}`, the table has {length} rows"
                         )));
                     }

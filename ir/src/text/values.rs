@@ -146,12 +146,15 @@ impl<'data> Spelling<'data, &'data [u8]> for Bytes {
                 .cursor
                 .expected("bytes such as `x\"00ff\"` or `@0[0x40..0x80]`"));
         }
-        let object = ObjectId::new(parser.cursor.id(ObjectId::PREFIX)? as usize);
+        let object = ObjectId::new(parser.id_number(ObjectId::PREFIX)? as usize);
         parser.cursor.expect("[")?;
         let start: u64 = parser.cursor.number()?;
         parser.cursor.expect("..")?;
         let end: u64 = parser.cursor.number()?;
         parser.cursor.expect("]")?;
+        if parser.numbering.is_some() {
+            return Ok(b"");
+        }
         let image = parser.module.objects.get(object).map(|row| row.image);
         let image =
             image.ok_or_else(|| position.error(format!("object {object} does not stand above")))?;

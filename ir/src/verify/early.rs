@@ -6,6 +6,7 @@ use crate::function::Fate;
 use crate::link_symbol::Liveness;
 use crate::module::Phase;
 use crate::object::ObjectState;
+use crate::reloc::Fixup;
 use crate::reloc::RelocAction;
 use crate::section::SectionKind;
 
@@ -82,8 +83,10 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
         if module.plan.is_some() {
             checker.report(Rule::EarlyLaidOut, "plan", "there is one");
         }
-        if !module.fixups.is_empty() {
-            checker.report(Rule::EarlyLaidOut, "fixup 0", "there are fixups");
+        let has_cause = |fixup: &Fixup| fixup.cause.is_some();
+        if let Some(index) = module.fixups.iter().position(has_cause) {
+            let place = format!("fixup {index}");
+            checker.report(Rule::EarlyLaidOut, place, "it is one of a relocation");
         }
     }
     if phase < Phase::Emitted && module.image.is_some() {

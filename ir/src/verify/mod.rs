@@ -67,6 +67,16 @@ pub fn verify(module: &Module<'_>) -> Vec<VerifyError> {
     checker.errors
 }
 
+/// Returns the first id or range that names no rows of a module, or no range of an object.
+pub(crate) fn broken_ids(module: &Module<'_>) -> Option<VerifyError> {
+    let mut checker = Checker {
+        module,
+        errors: Vec::new(),
+    };
+    ids::check(&mut checker);
+    checker.errors.into_iter().next()
+}
+
 type Check = fn(&mut Checker<'_, '_>);
 
 /// What is checked from which phase on.
@@ -78,7 +88,7 @@ const STAGES: [(Phase, Check); 10] = [
     (Phase::Live, resolved::check_live),
     (Phase::Placed, placed::check),
     (Phase::Planned, planned::check),
-    (Phase::LaidOut, planned::check_fixups),
+    (Phase::Lowered, planned::check_fixups),
     (Phase::LaidOut, plan::check),
     (Phase::Emitted, file::check_emitted),
 ];

@@ -1,7 +1,11 @@
-//! From `planned` on: what becomes of relocations; from `laid-out` on: their fixups.
+//! From `planned` on: what becomes of relocations. At each phase: patches and fixups.
+
+use std::collections::BTreeMap;
 
 use super::Checker;
 use super::Rule;
+use crate::edit::overlapped_patches;
+use crate::ids::RelocId;
 use crate::module::Module;
 use crate::module::Phase;
 use crate::reloc::Reloc;
@@ -113,6 +117,7 @@ pub(super) fn check_fixups(checker: &mut Checker<'_, '_>) {
     let module = checker.module;
     let capmerc = module.is_capmerc();
     let mut patched = vec![false; module.relocs.len()];
+    let overlapped: BTreeMap<usize, RelocId> = overlapped_patches(module).into_iter().collect();
     for (index, fixup) in module.fixups.iter().enumerate() {
         let place = || format!("fixup {index}");
         let before = index
@@ -140,8 +145,12 @@ pub(super) fn check_fixups(checker: &mut Checker<'_, '_>) {
         let patched_section = &module.sections[fixup.section];
         let Some(cause_id) = fixup.cause else {
             // Instructions that yield have no rows in the Mercury view.
-            if !capmerc || patched_section.kind != SectionKind::Text {
+            if capmerc && patched_section.kind != SectionKind::Text {
                 let what = "no relocation asks for it, and it is not in code that has Mercury";
+                checker.report(Rule::FixupCause, place(), what);
+            }
+            if let Some(reloc) = overlapped.get(&index).filter(|_| !capmerc) {
+                let what = format!("it is a patch of bits that {reloc} changes");
                 checker.report(Rule::FixupCause, place(), what);
             }
             continue;

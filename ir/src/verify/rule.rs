@@ -62,7 +62,7 @@ cuweld_elf::rules! {
     EarlyPlaced = "early-placed" from Lowered,
     /// Before `planned`, no relocation is planned but those that a pass has taken out.
     EarlyPlanned = "early-planned" from Lowered,
-    /// Before `laid-out`, there are no fixups and no plan of the file.
+    /// Before `laid-out`, there are no fixups but patches, and no plan of the file.
     EarlyLaidOut = "early-laid-out" from Lowered,
     /// Before `emitted`, there is no image.
     EarlyEmitted = "early-emitted" from Lowered,
@@ -147,12 +147,13 @@ cuweld_elf::rules! {
     /// Kept relocations refer to no function that the output lacks.
     PlanTarget = "plan-target" from Planned,
 
-    /// Patches are sorted by section.
-    FixupOrder = "fixup-order" from LaidOut,
+    /// Fixups are sorted by section.
+    FixupOrder = "fixup-order" from Lowered,
     /// The field of a fixup is part of a 64-bit word that begins within its section.
-    FixupField = "fixup-field" from LaidOut,
-    /// A fixup comes of a relocation of its place that is applied or cleared.
-    FixupCause = "fixup-cause" from LaidOut,
+    FixupField = "fixup-field" from Lowered,
+    /// A fixup comes of a relocation of its place that is applied or cleared, or it is a patch of bits
+    /// that no relocation changes.
+    FixupCause = "fixup-cause" from Lowered,
     /// There is a plan of the file.
     LayoutSet = "layout-set" from LaidOut,
     /// The plan has one section each of section names, symbol names and symbols, and the header

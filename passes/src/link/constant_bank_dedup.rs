@@ -15,6 +15,9 @@
 
 mod remarks;
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
@@ -334,14 +337,15 @@ impl Pool {
                 of_section[section.index()].push(id);
             }
         }
-        let mut known: HashMap<(u64, &[u8]), u64, FixedState> = HashMap::default();
+        let mut known: HashMap<(u64, Cow<'_, [u8]>), u64, FixedState> = HashMap::default();
         for section in &banks.sections {
             let row = &module.sections[*section];
+            let contents = module.patched_bytes(*section);
             for id in &of_section[section.index()] {
                 let (start, size) = (module.symbols[*id].value, module.symbols[*id].size);
                 let range = usize::try_from(start).ok().zip(usize::try_from(size).ok());
                 let bytes = range
-                    .and_then(|(start, size)| row.bytes().get(start..start.checked_add(size)?))
+                    .and_then(|(start, size)| part(&contents, start..start.checked_add(size)?))
                     .ok_or(*section)?;
                 // What an address needs is no more than what it had.
                 let align = if below_limit && start != 0 {
@@ -358,7 +362,7 @@ impl Pool {
                     .get(&key)
                     .copied()
                     .filter(|at| at.is_multiple_of(align));
-                let may_merge = is_looked_up && (below_limit || !is_empty_value(bytes));
+                let may_merge = is_looked_up && (below_limit || !is_empty_value(&key.1));
                 if let Some(at) = found.filter(|_| may_merge) {
                     pool.values.push((*id, at));
                     pool.merged += 1;
@@ -378,5 +382,13 @@ impl Pool {
             }
         }
         Ok(pool)
+    }
+}
+
+/// Returns a part of contents, copied only where they are.
+fn part<'c>(contents: &Cow<'c, [u8]>, range: Range<usize>) -> Option<Cow<'c, [u8]>> {
+    match contents {
+        Cow::Borrowed(bytes) => bytes.get(range).map(Cow::Borrowed),
+        Cow::Owned(bytes) => bytes.get(range).map(|bytes| Cow::Owned(bytes.to_vec())),
     }
 }

@@ -121,7 +121,7 @@ fn merge_info(
     of_module.reverse();
     if origins.any_is_old && !module.options.relocatable {
         let record = value_record(format::NVAL, attributes::HAS_PRE_V10_OBJECT, 0);
-        of_module.push(created(module, record, &[]));
+        of_module.push(module.push_attribute(record, &[]));
     }
     lists[0].records = of_module;
     module.merged_info = lists;
@@ -332,7 +332,7 @@ fn filtered(module: &mut Module<'_>, id: AttributeId) -> AttributeId {
         section: None,
         ..row
     };
-    created(module, record, &kept)
+    module.push_attribute(record, &kept)
 }
 
 /// Returns `true` if what a record refers to is part of the output.
@@ -361,18 +361,6 @@ pub(crate) fn is_kept_extern(module: &Module<'_>, target: SymbolRef) -> bool {
         .definition
         .is_some_and(|symbol| module.symbols[symbol].is_entry());
     row.is_function() && link.live.is_live() && (link.definition.is_none() || entry)
-}
-
-/// Adds a record that the linker made, with these references.
-pub(crate) fn created<'data>(
-    module: &mut Module<'data>,
-    attribute: Attribute<'data>,
-    refs: &[SymbolRef],
-) -> AttributeId {
-    let start = module.attribute_refs.len() as u32;
-    module.attribute_refs.extend_from_slice(refs);
-    let refs = start..module.attribute_refs.len() as u32;
-    module.attributes.push(Attribute { refs, ..attribute })
 }
 
 /// Returns a record without payload.

@@ -41,7 +41,6 @@ use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::analyses::Prototypes;
 use crate::analyses::all_functions_in_creation_order;
-use crate::link::merge_metadata::created;
 use crate::link::merge_metadata::value_record;
 use crate::pass::Changed;
 use crate::pass::Pass;
@@ -243,7 +242,7 @@ fn aliases_without_masks(module: &mut Module<'_>, live: &LiveFunctions) {
         let count = function.and_then(|function| aliases.get(&function));
         for _ in 0..count.copied().unwrap_or(0) {
             let record = value_record(format::HVAL, code::SPARSE_MMA_MASK, NO_SPARSE_MMA_MASK);
-            let id = created(module, record, &[]);
+            let id = module.push_attribute(record, &[]);
             module.merged_info[list].records.push(id);
         }
     }
@@ -271,7 +270,7 @@ fn without_mask(module: &mut Module<'_>, list: usize) {
     let mut records = module.merged_info[list].records.iter();
     if !records.any(|id| module.attributes[*id].code == code::SPARSE_MMA_MASK) {
         let record = value_record(format::HVAL, code::SPARSE_MMA_MASK, NO_SPARSE_MMA_MASK);
-        let id = created(module, record, &[]);
+        let id = module.push_attribute(record, &[]);
         module.merged_info[list].records.push(id);
     }
 }
@@ -294,7 +293,7 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
         let count = own.max(reached);
         if count != 0 {
             let record = value_record(format::BVAL, code::NUM_BARRIERS, count.into());
-            let id = created(module, record, &[]);
+            let id = module.push_attribute(record, &[]);
             module.merged_info[list].records.push(id);
         }
         return;
@@ -302,7 +301,7 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
     let value = module.attributes[records[place]].value & 0xff;
     if u16::from(reached) > value {
         let record = value_record(format::BVAL, code::NUM_BARRIERS, reached.into());
-        module.merged_info[list].records[place] = created(module, record, &[]);
+        module.merged_info[list].records[place] = module.push_attribute(record, &[]);
     }
 }
 
@@ -442,7 +441,7 @@ fn registers<'data>(
                 rest: arena.bytes(&most.to_le_bytes()),
                 ..row.clone()
             };
-            let id = created(module, record, &[target]);
+            let id = module.push_attribute(record, &[target]);
             module.merged_info[0].records[place] = id;
         }
     }
@@ -482,7 +481,7 @@ fn stack<'data>(
                 refs: 0..0,
                 rest: arena.bytes(&value.to_le_bytes()),
             };
-            let id = created(module, record, &[target]);
+            let id = module.push_attribute(record, &[target]);
             if let Some(list) = module.merged_info.first_mut() {
                 list.records.push(id);
             }

@@ -68,7 +68,9 @@ impl Pass for Relocate {
         let parts = parts(rows, cx.threads.tasks(work));
         let part = |part: &Range<usize>| fixups_of(module, part.clone());
         let mut made = cx.threads.map(work, &parts, part).into_iter();
-        let mut fixups = made.next().unwrap_or_default();
+        // Patches are there already, and change what no relocation does.
+        let mut fixups = std::mem::take(&mut module.fixups);
+        fixups.extend(made.next().unwrap_or_default());
         for more in made {
             fixups.extend(more);
         }

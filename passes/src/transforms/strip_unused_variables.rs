@@ -155,6 +155,10 @@ impl Variables {
                 !can_shrink || !module.is_section_linked(id)
             })
             .collect();
+        // Patches name places in bytes that would move.
+        for fixup in &module.fixups {
+            whole[fixup.section.index()] = true;
+        }
         for (id, symbol) in module.symbols.iter() {
             let (SymbolPlace::Section(section), Some(link)) = (symbol.place, symbol.link) else {
                 continue;

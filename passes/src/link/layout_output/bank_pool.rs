@@ -17,14 +17,14 @@ pub(super) fn pool_bytes(module: &Module<'_>, bank: u8) -> Vec<u8> {
             .ok()
             .zip(usize::try_from(part.size).ok());
         let value = range.and_then(|(start, size)| {
-            let bytes = module.sections[part.section].bytes();
-            bytes.get(start..start.checked_add(size)?)
+            let bytes = module.patched_bytes(part.section);
+            Some(bytes.get(start..start.checked_add(size)?)?.to_vec())
         });
         // Offsets ascend and are those of the parts before plus padding: the verifier checks it.
         while (bytes.len() as u64) < part.offset {
             bytes.push(0);
         }
-        bytes.extend_from_slice(value.unwrap_or(&[]));
+        bytes.extend(value.unwrap_or_default());
     }
     bytes
 }

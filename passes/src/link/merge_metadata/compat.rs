@@ -9,7 +9,6 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 use cuweld_ir::attribute::format;
 
-use super::created;
 use super::value_record;
 use crate::analyses::Kinds;
 
@@ -148,7 +147,7 @@ pub(super) fn merge_compat<'data>(module: &mut Module<'data>, kinds: &Kinds, are
                 rest,
                 ..value_record(format, code, value)
             };
-            created(module, record, &[])
+            module.push_attribute(record, &[])
         })
         .collect();
 }

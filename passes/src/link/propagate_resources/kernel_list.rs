@@ -49,7 +49,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
     fn set(&mut self, record: Attribute<'data>, refs: &[SymbolRef]) {
         let place = self.find(record.code);
         self.codes[usize::from(record.code >> 6)] |= 1 << (record.code & 63);
-        let id = created(self.module, record, refs);
+        let id = self.module.push_attribute(record, refs);
         let records = &mut self.module.merged_info[self.index].records;
         match place {
             Some(place) => records[place] = id,
@@ -150,7 +150,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
         match own {
             Some(place) => {
                 let record = self.record(self.at(place).code, &crs.to_le_bytes());
-                let id = created(self.module, record, &[]);
+                let id = self.module.push_attribute(record, &[]);
                 self.module.merged_info[self.index].records[place] = id;
             }
             None if crs != 0 => {

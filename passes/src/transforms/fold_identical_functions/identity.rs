@@ -1,5 +1,7 @@
 //! What makes two functions the same.
 
+use std::borrow::Cow;
+
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
 use cuweld_ir::CallKind;
@@ -29,7 +31,7 @@ enum Target {
 /// All of a function that the output shows or the linker uses.
 #[derive(PartialEq, Eq, Hash)]
 struct Identity<'data> {
-    code: &'data [u8],
+    code: Cow<'data, [u8]>,
     header: (u64, u64, u32, u8),
     relocs: Vec<(u64, u32, i64, Target)>,
     records: Vec<Record<'data>>,
@@ -157,10 +159,7 @@ impl<'data> Identities<'data> {
             (call.kind, target(call.to), call.prototype)
         });
         Identity {
-            code: match text.content {
-                cuweld_ir::SectionContent::Bytes(bytes) => bytes,
-                _ => &[],
-            },
+            code: module.patched_bytes(function.views.sass.text),
             header: (text.align, text.flags.into(), function.registers, high),
             relocs,
             records: records.collect(),
