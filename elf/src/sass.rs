@@ -4,7 +4,13 @@
 //! measured for sm_100 and later, where it decides whether nvlink would schedule a kernel anew
 //! [scheduled-anew].
 
+mod class;
+mod control;
 pub mod operands;
+
+pub use class::Class;
+pub use class::Space;
+pub use control::Control;
 
 use crate::target::relocs::Field;
 

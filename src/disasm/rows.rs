@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
+use cuweld_elf::sass::Control;
 use cuweld_elf::sass::Instruction;
 use cuweld_elf::sass::operands::Generation;
 use cuweld_elf::sass::operands::Operands;
@@ -31,6 +32,7 @@ pub struct Row<'data> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
     /// Its control bits.
+    #[serde(with = "ControlFields")]
     pub control: Control,
     /// The name of the operation, without modifiers; none if it is not known.
     pub operation: Option<&'static str>,
@@ -52,21 +54,16 @@ pub struct Row<'data> {
     pub mercury: Vec<MercuryItem>,
 }
 
-/// The control bits of an instruction, 105 to 125.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Control {
-    /// Cycles until the next instruction.
-    pub stall: u8,
-    /// Whether another warp may be preferred.
-    pub is_yield: bool,
-    /// The scoreboard that says that its results are there.
-    pub write_barrier: Option<u8>,
-    /// The scoreboard that says that its operands were read.
-    pub read_barrier: Option<u8>,
-    /// The scoreboards that it waits for, a bit for each of six.
-    pub waits: u8,
-    /// Operands that are kept for the next instruction, a bit for each of four.
-    pub reuse: u8,
+/// The fields of [`Control`], as JSON has them.
+#[derive(Serialize)]
+#[serde(remote = "Control")]
+struct ControlFields {
+    stall: u8,
+    is_yield: bool,
+    write_barrier: Option<u8>,
+    read_barrier: Option<u8>,
+    waits: u8,
+    reuse: u8,
 }
 
 /// A relocation.
@@ -124,18 +121,13 @@ pub(super) fn of_section<'data>(
         });
         let relocations = fixups.remove(&offset).unwrap_or_default();
         // What a relocation changes leads nowhere yet.
-        let distance = word.leads_to(sm);
-        let distance = distance.filter(|_| relocations.is_empty());
-        let target = distance.and_then(|distance| {
-            let number = (number + 1).checked_add_signed(distance)?;
-            number.checked_mul(INSTRUCTION)
-        });
+        let target = word.target(offset, sm).filter(|_| relocations.is_empty());
         Row {
             offset,
             bits: format!("{:032x}", word.0),
             labels: labels.remove(&offset).unwrap_or_default(),
             line: lines.at(section.index, offset).map(str::to_owned),
-            control: control(word),
+            control: Control::of(word),
             operation: generation.name(word),
             guard,
             writes: operands.as_ref().map(|operands| operands.defined.ranges()),
@@ -149,18 +141,6 @@ pub(super) fn of_section<'data>(
         .zip(Instruction::all(section.contents))
         .map(row)
         .collect()
-}
-
-fn control(word: Instruction) -> Control {
-    let barrier = |number: u8| (number != 7).then_some(number);
-    Control {
-        stall: word.bits(105, 4) as u8,
-        is_yield: word.bits(109, 1) == 0,
-        write_barrier: barrier(word.write_barrier()),
-        read_barrier: barrier(word.read_barrier()),
-        waits: word.waits(),
-        reuse: word.bits(122, 4) as u8,
-    }
 }
 
 /// Returns the relocations that change a section, by the offset of the instruction.

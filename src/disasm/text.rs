@@ -12,12 +12,12 @@
 use std::io;
 use std::io::Write;
 
+use cuweld_elf::sass::Control;
 use cuweld_elf::sass::operands::Generation;
 
 use super::Function;
 use super::Image;
 use super::Listing;
-use super::rows::Control;
 use super::rows::Row;
 use crate::inspect::Name;
 

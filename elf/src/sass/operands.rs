@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use super::Class;
 use super::Instruction;
 
 /// GPUs whose instructions are alike.
@@ -30,6 +31,20 @@ impl Generation {
     /// Returns the name of an instruction's operation, without modifiers; `None` if it is not known.
     pub fn name(self, word: Instruction) -> Option<&'static str> {
         self.operation(word).map(|operation| operation.name)
+    }
+
+    /// Returns what an instruction does, in classes.
+    pub fn class(self, word: Instruction) -> Class {
+        self.operation(word)
+            .map_or(Class::Other, |operation| operation.class)
+    }
+
+    /// Returns the names of all operations that are known, without modifiers.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        self.table()
+            .iter()
+            .flatten()
+            .map(|operation| operation.name)
     }
 
     fn operation(self, word: Instruction) -> Option<&'static Operation> {
@@ -309,6 +324,7 @@ impl Operands {
 #[derive(Debug)]
 struct Operation {
     name: &'static str,
+    class: Class,
     /// The file of its guard; `None` if it was not seen with one.
     guard: Option<File>,
     /// Its operands; `None` if only the name is known.
@@ -355,6 +371,7 @@ fn parse_operation(line: &'static str) -> Option<(usize, Operation)> {
     let operands = words.next().unwrap_or("");
     let mut operation = Operation {
         name,
+        class: Class::of(name),
         guard,
         parts: None,
         none: Vec::new(),
