@@ -1,6 +1,7 @@
 //! Arguments of commands that work on a module: of objects, or in text form.
 
 use crate::file_name;
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::text;
 use cuweld_ir::text::ImageKey;
+use cuweld_ir::text::ParseError;
 
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::parse_target;
@@ -32,11 +34,28 @@ pub struct ModuleArgs {
     /// The GPU to link for, such as sm_90; a module in text form knows its own.
     #[arg(long, value_parser = parse_target)]
     pub arch: Option<Target>,
+    /// Number the rows of an edited module in text form anew: rows may have been deleted and added, and
+    /// have names such as `%.new`.
+    #[arg(long)]
+    renumber: bool,
     #[command(flatten)]
     input: InputArgs,
 }
 
 impl ModuleArgs {
+    /// Returns the text form with new numbers, as it is but for these, if `--renumber` asks for it and
+    /// the module that it says is sound.
+    pub fn renumbered(&self, arena: &Arena) -> Result<Option<String>, Diagnostic> {
+        let text = match self.renumber {
+            true => text_input(&self.inputs)?,
+            false => None,
+        };
+        let Some(text) = text else { return Ok(None) };
+        parse(self, &text, arena)?;
+        // The parser has taken it.
+        Ok(text::renumber(&text).ok())
+    }
+
     /// Reads the module, whose output will have this base name, and what there is to say of its
     /// inputs; `None` if there is none, which has been reported.
     pub fn load<'data>(
@@ -144,8 +163,19 @@ fn parse<'data>(
             .filter(|_| key.member.is_empty())?;
         Some(arena.bytes(&bytes))
     };
-    let module = text::parse(text, arena, &resolve)
-        .map_err(|error| Diagnostic::fatal(usage::MODULE, format!("'{input}': {error}")))?;
+    let refused = |error: ParseError| {
+        let message = format!("'{input}': {error}");
+        let diagnostic = Diagnostic::fatal(usage::MODULE, message);
+        match error.help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        }
+    };
+    let counted = match args.renumber {
+        true => Cow::Owned(text::renumber(text).map_err(refused)?),
+        false => Cow::Borrowed(text),
+    };
+    let module = text::parse(&counted, arena, &resolve).map_err(refused)?;
     if let Some(target) = args.arch.filter(|target| *target != module.target) {
         return Err(Diagnostic::fatal(
             usage::MODULE,

@@ -91,6 +91,18 @@ fn run_with(
     let (input_arena, arena) = (InputArena::new(), Arena::new());
     let name = args.output.file_name();
     let name = name.map_or(Vec::new(), |name| name.as_bytes().to_vec());
+    // With nothing to run, an edited text keeps its comments.
+    let has_no_pass = controls.selection.passes.as_deref() == Some("");
+    if has_no_pass && (is_text_path(&args.output) || is_standard(&args.output)) {
+        let text = args.module.renumbered(&arena);
+        let written =
+            text.map(|text| text.map(|text| write_or_print(&args.output, text.as_bytes(), stdout)));
+        match written {
+            Ok(None) => {}
+            Ok(Some(Ok(()))) => return Ok(()),
+            Ok(Some(Err(diagnostic))) | Err(diagnostic) => return reporter.report(&diagnostic),
+        }
+    }
     let module = {
         let _span = tracing::info_span!("read").entered();
         args.module

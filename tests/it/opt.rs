@@ -234,6 +234,50 @@ fn a_link_in_parts_is_the_link() {
 }
 
 #[test]
+fn an_edited_text_is_numbered_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ir/tests/renumber");
+    let file = std::fs::read_to_string(root.join("named-rows.lir")).unwrap();
+    let (edited, expected) = file.split_once("; ---- becomes\n").unwrap();
+    std::fs::write(folder.path().join("edited.lir"), edited).unwrap();
+    // A row without its number is an error that says what helps.
+    let output = opt(folder.path(), &["edited.lir", "--passes=", "-o", "out.lir"]);
+    let said = stderr(&output);
+    assert!(
+        said.contains("line 10, column 5: `#.data` has no number yet"),
+        "{said}"
+    );
+    assert!(said.contains("help: `cuweld opt --renumber`"), "{said}");
+    let output = opt(
+        folder.path(),
+        &["--renumber", "edited.lir", "--passes=", "-o", "out.lir"],
+    );
+    assert!(output.status.success(), "{}", stderr(&output));
+    let found = std::fs::read_to_string(folder.path().join("out.lir")).unwrap();
+    assert_eq!(found, expected);
+    // Passes take it, too; this one changes nothing.
+    let pass = "--passes=exec{command=['true']}";
+    let words = ["--renumber", "edited.lir", pass, "-o", "-"];
+    let output = opt(folder.path(), &words);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("owns #0..4 %0..2 fn0..1 r0..1\n"), "{text}");
+    std::fs::write(
+        folder.path().join("gone.lir"),
+        edited.replace("%.id build_id", "%.other build_id"),
+    )
+    .unwrap();
+    let output = opt(
+        folder.path(),
+        &["--renumber", "gone.lir", "--passes=", "-o", "out.lir"],
+    );
+    let said = stderr(&output);
+    assert!(
+        said.contains("`%.id` is not defined: no row has this id"),
+        "{said}"
+    );
+}
+
+#[test]
 fn refusals_say_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
