@@ -99,3 +99,45 @@ fn an_instrument_watches_a_link() {
     assert_eq!(said, "");
     assert!(watched == unwatched);
 }
+
+/// Returns the text form of a module after passes.
+fn printed(file: &std::path::Path, passes: &str) -> String {
+    let output = driver(&["opt", file.to_str().unwrap(), "--passes", passes, "-o", "-"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Each file is a module, the passes to run on it, and the lines that go and come. `BLESS=1` writes these
+/// anew.
+#[test]
+fn passes_change_modules_as_their_files_say() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+    let mut cases = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_none_or(|extension| extension != "lir") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        let passes = text.lines().find_map(|line| line.strip_prefix("; run: "));
+        let (module, expected) = text.split_once("\nend\n").unwrap();
+        // What follows the module is a comment to the parser, too.
+        let (before, after) = (printed(&file, ""), printed(&file, passes.unwrap()));
+        let missing = |sign: &str, of: &str, from: &str| -> String {
+            let lines = of
+                .lines()
+                .filter(|line| !from.lines().any(|other| other == *line));
+            lines
+                .map(|line| format!("; {sign} {}\n", line.trim()))
+                .collect()
+        };
+        let found = missing("-", &before, &after) + &missing("+", &after, &before);
+        if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+            std::fs::write(&file, format!("{module}\nend\n{found}")).unwrap();
+        } else {
+            assert_eq!(found, expected, "{}", file.display());
+        }
+        cases += 1;
+    }
+    assert!(cases >= 2);
+}
