@@ -6,9 +6,9 @@
 //!
 //! Architecture Invariant: this crate does no IO, prints nothing and knows file names only as data.
 //!
-//! Architecture Invariant: nothing is removed from a module and contents never change. What dies,
-//! loses or is skipped is marked with its reason; what changes in the bytes is a [`Fixup`] that the
-//! writer applies while it copies.
+//! Architecture Invariant: from `resolved` on nothing is removed from a module, and contents never
+//! change. What dies, loses or is skipped is marked with its reason; what changes in the bytes is a
+//! [`Fixup`] that the writer applies while it copies. Before that, passes change rows by [`edit`].
 
 #![forbid(unsafe_code)]
 

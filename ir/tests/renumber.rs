@@ -99,7 +99,11 @@ fn a_row_deleted_by_hand_is_a_row_erased() {
         let mut edits = Edits::new(&module).unwrap();
         edits.erase_reloc(reloc);
         edits.apply(&mut module).unwrap();
-        assert!(deleted == module, "{}", text::print(&deleted, DumpBytes::Full));
+        assert!(
+            deleted == module,
+            "{}",
+            text::print(&deleted, DumpBytes::Full)
+        );
         erased += 1;
     }
     assert!(erased > 100, "{erased}");

@@ -133,7 +133,7 @@ fn links_of_edited_objects_end_with_an_output_or_with_an_error_about_the_input()
     }
     // Both happen often.
     assert!(edited > EDITED / 4, "{edited} of {EDITED} were edited");
-    assert!(linked > edited / 4, "{linked} of {edited} were linked");
+    assert!(linked > edited / 6, "{linked} of {edited} were linked");
 }
 
 /// Returns the sections whose bytes reach the output of a module that is linked.
@@ -192,9 +192,15 @@ fn a_patch_changes_its_bytes_of_the_output_and_no_others() {
             .filter(|(old, new)| old != new)
             .map(|(old, new)| (*old, *new))
             .collect();
-        // Constants of a function that several kernels reach are in the bank of each.
+        // Constants of a function are in the bank of each kernel that reaches it: one, several or none.
         let is_such = differ.iter().all(|(old, new)| old ^ new == value);
-        assert!(is_such && (differ.is_empty() == (value == 0)), "{differ:?}");
+        let may_be_none = matches!(
+            plain.sections[section].kind,
+            SectionKind::FunctionConstants(_)
+        );
+        let is_there = (differ.is_empty() == (value == 0)) || may_be_none;
+        let what = String::from_utf8_lossy(plain.sections[section].name).into_owned();
+        assert!(is_such && is_there, "{what} at {at:#x}: {differ:?}");
         patched += 1;
     }
     assert!(patched > 50, "{patched}");

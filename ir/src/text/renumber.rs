@@ -169,7 +169,10 @@ impl<'t> Numbering<'t> {
                 return Err(reference.position.error(what));
             };
             let number = numbers.of_rows.get(*row).copied().unwrap_or(0);
-            changes.push((reference.place.clone(), format!("{}{number}", reference.prefix)));
+            changes.push((
+                reference.place.clone(),
+                format!("{}{number}", reference.prefix),
+            ));
             sections.push(*row);
         }
         self.object_ranges(text, &numbers, &mut changes);
@@ -268,7 +271,9 @@ impl<'t> Numbering<'t> {
             let Some(section) = row.heading.and_then(|heading| sections.get(heading)) else {
                 continue;
             };
-            let range = ranges.entry((*section, row.prefix)).or_insert(*number..*number);
+            let range = ranges
+                .entry((*section, row.prefix))
+                .or_insert(*number..*number);
             if range.end != *number {
                 let what = "rows of this section stand further up, too: put them together";
                 return Err(row.position.error(what));
@@ -309,9 +314,12 @@ struct Numbers<'t> {
 
 /// Returns `true` if a row of ranges names an empty range of a table.
 fn has_empty(owns: &str, prefix: &str) -> bool {
-    let ranges = owns.split_whitespace().filter_map(|word| word.strip_prefix(prefix));
+    let ranges = owns
+        .split_whitespace()
+        .filter_map(|word| word.strip_prefix(prefix));
     let mut bounds = ranges.filter_map(|range| range.split_once(".."));
-    bounds.any(|(start, end)| start == end && start.starts_with(|digit: char| digit.is_ascii_digit()))
+    bounds
+        .any(|(start, end)| start == end && start.starts_with(|digit: char| digit.is_ascii_digit()))
 }
 
 /// Returns the end of a line.

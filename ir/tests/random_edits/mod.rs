@@ -44,6 +44,7 @@ impl Numbers {
 pub const EDITS: usize = 15;
 
 /// How many of them change no references.
+#[allow(dead_code)]
 pub const EDITS_OF_ROWS: usize = 13;
 
 /// Collects up to six edits, of the first `kinds`; those that a module has no rows for are left out.

@@ -69,7 +69,7 @@ impl Pass for Relocate {
         let part = |part: &Range<usize>| fixups_of(module, part.clone());
         let mut made = cx.threads.map(work, &parts, part).into_iter();
         // Patches are there already, and change what no relocation does.
-        let mut fixups = std::mem::take(&mut module.fixups);
+        let mut fixups = patches(module);
         fixups.extend(made.next().unwrap_or_default());
         for more in made {
             fixups.extend(more);
@@ -115,6 +115,21 @@ impl Pass for Relocate {
         module.fixups = fixups;
         Ok(changed)
     }
+}
+
+/// Returns the patches of bytes that the output has: of constants it may copy less than there are.
+fn patches(module: &Module<'_>) -> Vec<Fixup> {
+    if module.fixups.is_empty() {
+        return Vec::new();
+    }
+    let mut copied = vec![u64::MAX; module.sections.len()];
+    for piece in module.plan.iter().flat_map(|plan| &plan.pieces) {
+        let copied = &mut copied[piece.section.index()];
+        *copied = piece.size.unwrap_or(u64::MAX).min(*copied);
+    }
+    let patches = module.fixups.iter();
+    let patches = patches.filter(|fixup| fixup.offset < copied[fixup.section.index()]);
+    patches.copied().collect()
 }
 
 /// Divides rows into about `count` parts; those of one section are in one part.
