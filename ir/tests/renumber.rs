@@ -133,7 +133,7 @@ proptest! {
                     Some(prefix) => {
                         let number: u32 = id[prefix.len()..].parse().unwrap();
                         let new = number.wrapping_mul(0x9e37_79b1) ^ seed;
-                        let dot = if new % 3 == 0 { ".x" } else { "" };
+                        let dot = if new.is_multiple_of(3) { ".x" } else { "" };
                         write!(scattered, "{prefix}{dot}{new}{}", &word[id.len()..]).unwrap();
                     }
                     None => scattered.push_str(word),

@@ -149,8 +149,15 @@ impl<'data> Module<'data> {
             return Err(PatchError::TooLate(self.phase));
         }
         let is_capmerc = self.is_capmerc();
+        let mut pooled = vec![false; self.sections.len()];
+        for part in &self.pool_parts {
+            if let Some(pooled) = pooled.get_mut(part.section.index()) {
+                *pooled = true;
+            }
+        }
         for patch in patches {
-            self.check_patch(patch, is_capmerc)?;
+            let is_pooled = pooled.get(patch.section.index()) == Some(&true);
+            self.check_patch(patch, is_capmerc, is_pooled)?;
         }
         let added: Vec<Fixup> = patches.iter().flat_map(Patch::fixups).collect();
         if let Some((place, reloc)) = overlaps(self, &added).into_iter().next() {
@@ -166,7 +173,12 @@ impl<'data> Module<'data> {
         Ok(())
     }
 
-    fn check_patch(&self, patch: &Patch, is_capmerc: bool) -> Result<(), PatchError> {
+    fn check_patch(
+        &self,
+        patch: &Patch,
+        is_capmerc: bool,
+        is_pooled: bool,
+    ) -> Result<(), PatchError> {
         let id = patch.section;
         let section = self.sections.get(id).ok_or(PatchError::NoSection(id))?;
         let SectionContent::Bytes(bytes) = section.content else {
@@ -178,7 +190,7 @@ impl<'data> Module<'data> {
         if is_capmerc {
             return Err(PatchError::Mercury(id));
         }
-        if self.pool_parts.iter().any(|part| part.section == id) {
+        if is_pooled {
             return Err(PatchError::Pooled(id));
         }
         let size = bytes.len() as u64;
