@@ -179,7 +179,7 @@ mod tests {
 module phase=lowered toolkit=13.0.88 target=sm_90 bytes=full
 object @0 a.cubin type=REL flags=0x5a04 state=candidate
   owns #0..2 %0..2 fn0..1 r0..2
-  #0 .text.k PROGBITS flags=ALLOC|EXECINSTR align=128 info=%0/0 bytes=x"43790000000000000000c00300ea0f00817907020600000000191e0c0064010047790000f0ffffffffff830300c00f0002780400000000000000000000e40f00"
+  #0 .text.k PROGBITS flags=ALLOC|EXECINSTR align=128 info=%0/0 bytes=x"43790000000000000000c00300ea0f00817907020600000000191e0c006401004779fc00fcffffffffff830300c00f0002780400000000000000000000e40f00"
   #1 .rela.text.k RELA flags=INFO_LINK entsize=24 info=#0 decoded relocs=r0..2
   %0 k GLOBAL FUNC other=ENTRY in=#0 size=0x40 function=fn0
   %1 helper GLOBAL FUNC undefined
