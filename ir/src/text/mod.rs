@@ -11,7 +11,7 @@
 //! - `renumber`: ids of an edited text that count up again.
 //! - `lexer`: positions and tokens; `references`: what is checked once the tables are complete; `tables`: rows by prefix.
 //! - `content`: bytes as slices of an image, as hex or as a hash; `rebuild`: the output image.
-//! - `quote`, `words`: how names and enumerations are spelled.
+//! - `quote`, `words`: how names and enumerations are spelled; `names`: the words for programs.
 //!
 //! Both directions are linear in the size of the text. The parser never panics, and every reference
 //! of a module that it returns is an id of its table.
@@ -22,6 +22,7 @@ pub(crate) mod fields;
 mod json;
 mod lexer;
 mod link_rows;
+mod names;
 mod options;
 mod parse;
 mod parse_tables;
@@ -45,6 +46,9 @@ mod tests;
 use thiserror::Error;
 
 pub use json::rows_as_json;
+pub use names::binding_by_name;
+pub use names::format_name;
+pub use names::reloc_type_name;
 pub use options::OptionPlace;
 pub use options::option_places;
 pub use parse::parse;

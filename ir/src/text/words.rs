@@ -44,6 +44,11 @@ impl<T: Copy + PartialEq> Words<T> {
             .map(|(value, _)| *value)
     }
 
+    /// Lists all words of the table.
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> + use<T> {
+        self.0.iter().map(|(_, word)| *word)
+    }
+
     /// Returns a list of all words of the table, for messages.
     pub(super) fn list(&self) -> String {
         self.0
