@@ -7,11 +7,10 @@ use std::io::Write;
 use crate::diff::Category;
 use crate::diff::DiffReport;
 use crate::diff::diff_images;
+use crate::diff::only_image;
 use crate::diff::text::write_report;
 use crate::input::InputArena;
 use crate::input::mapped;
-use crate::inspect::Content;
-use crate::inspect::Node;
 use crate::inspect::inspect_bytes;
 
 /// Arguments of `cuweld diff`.
@@ -77,27 +76,5 @@ pub fn run(args: &DiffArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> i
 fn image<'data>(path: &'data str, arena: &'data InputArena) -> Result<&'data [u8], String> {
     let bytes =
         mapped::load(path, arena).map_err(|error| format!("cannot read '{path}': {error}"))?;
-    let node = inspect_bytes(path.as_bytes(), bytes, arena);
-    let mut images = Vec::new();
-    device_images(&node, &mut images);
-    match images[..] {
-        [image] => Ok(image),
-        [] => match node.all_errors().first() {
-            Some((place, error)) => Err(format!("{place}: {error}")),
-            None => Err(format!("'{path}' holds no device ELF")),
-        },
-        _ => Err(format!(
-            "'{path}' holds {} device ELF files; unpack those to be compared",
-            images.len()
-        )),
-    }
-}
-
-fn device_images<'data>(node: &Node<'data>, images: &mut Vec<&'data [u8]>) {
-    if let Content::DeviceElf(elf) = &node.content {
-        images.push(elf.image);
-    }
-    for child in node.children() {
-        device_images(child, images);
-    }
+    only_image(&inspect_bytes(path.as_bytes(), bytes, arena))
 }

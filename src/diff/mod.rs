@@ -30,8 +30,10 @@ pub use model::Difference;
 pub use model::SCHEMA;
 pub use model::SCHEMA_VERSION;
 
+use crate::inspect::Content;
 use crate::inspect::DeviceElf;
 use crate::inspect::InspectError;
+use crate::inspect::Node;
 use crate::inspect::decode_device_elf;
 
 /// Returns all differences of two device ELF files; none if their bytes are equal. An error says
@@ -55,6 +57,34 @@ pub fn diff_images(left: &[u8], right: &[u8]) -> Result<Vec<Difference>, (usize,
             .push(locate::first_byte(left, right, &left_elf, &right_elf));
     }
     Ok(diff.found)
+}
+
+/// Returns the one device ELF that a file is or holds; an error says why there is none, or that
+/// there are several.
+pub fn only_image<'data>(file: &Node<'data>) -> Result<&'data [u8], String> {
+    let mut images = Vec::new();
+    device_images(file, &mut images);
+    let name = file.name;
+    match images[..] {
+        [image] => Ok(image),
+        [] => match file.all_errors().first() {
+            Some((place, error)) => Err(format!("{place}: {error}")),
+            None => Err(format!("'{name}' holds no device ELF")),
+        },
+        _ => Err(format!(
+            "'{name}' holds {} device ELF files; unpack those to be compared",
+            images.len()
+        )),
+    }
+}
+
+fn device_images<'data>(node: &Node<'data>, images: &mut Vec<&'data [u8]>) {
+    if let Content::DeviceElf(elf) = &node.content {
+        images.push(elf.image);
+    }
+    for child in node.children() {
+        device_images(child, images);
+    }
 }
 
 /// Collects differences.

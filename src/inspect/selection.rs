@@ -60,23 +60,43 @@ impl Selection {
         only_sections: Vec::new(),
     };
 
+    /// Chooses the tables with these names; an error says which there are.
+    pub fn from_names(names: &[String]) -> Result<Self, String> {
+        let mut selection = Selection::NONE;
+        for name in names {
+            let mut is_known = false;
+            for (chosen, known) in selection.tables() {
+                *chosen |= known == name;
+                is_known |= known == name;
+            }
+            if !is_known {
+                let known = selection.tables().map(|(_, name)| name).join(", ");
+                return Err(format!("there is no table '{name}': they are {known}"));
+            }
+        }
+        Ok(selection)
+    }
+
     /// Returns the names of the tables.
     pub fn names(&self) -> Vec<&'static str> {
+        let mut selection = self.clone();
+        let chosen = selection.tables().into_iter();
+        let chosen = chosen.filter(|(chosen, _)| **chosen);
+        chosen.map(|(_, name)| name).collect()
+    }
+
+    fn tables(&mut self) -> [(&mut bool, &'static str); 9] {
         [
-            (self.headers, "headers"),
-            (self.sections, "sections"),
-            (self.symbols, "symbols"),
-            (self.relocations, "relocations"),
-            (self.attributes, "attributes"),
-            (self.mercury, "mercury"),
-            (self.notes, "notes"),
-            (self.call_graph, "call-graph"),
-            (self.hex, "hex"),
+            (&mut self.headers, "headers"),
+            (&mut self.sections, "sections"),
+            (&mut self.symbols, "symbols"),
+            (&mut self.relocations, "relocations"),
+            (&mut self.attributes, "attributes"),
+            (&mut self.mercury, "mercury"),
+            (&mut self.notes, "notes"),
+            (&mut self.call_graph, "call-graph"),
+            (&mut self.hex, "hex"),
         ]
-        .into_iter()
-        .filter(|(chosen, _)| *chosen)
-        .map(|(_, name)| name)
-        .collect()
     }
 
     /// Takes what is not chosen out of a report. The file header stays.
