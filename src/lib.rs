@@ -109,6 +109,8 @@ pub use linker::LinkError;
 pub use linker::Linked;
 pub use linker::Linker;
 pub use linker::Look;
+pub use linker::ModuleMemory;
+pub use linker::Ran;
 pub use linker::Statistics;
 pub use output::OutputError;
 pub use output::Replaced;

@@ -6,6 +6,7 @@
 mod kind;
 mod look;
 mod settings;
+mod steps;
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -19,12 +20,15 @@ use cuweld_elf::Target;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
+use cuweld_passes::remark::Shown;
 use cuweld_passes::reports::link_map::LinkMap;
 use cuweld_passes::threads::Threads;
 use thiserror::Error;
 
 pub use self::kind::Kind;
 pub use self::look::Look;
+pub use self::steps::ModuleMemory;
+pub use self::steps::Ran;
 use crate::compile::CompileOptions;
 use crate::compile::ptxas::Compiled;
 use crate::controls::Controls;
@@ -33,6 +37,7 @@ use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::driver::Request;
 use crate::driver::link;
+use crate::extend::AddPasses;
 use crate::input::DiscoverOptions;
 use crate::input::InputArena;
 use crate::input::arena::ToldInput;
@@ -70,6 +75,8 @@ pub struct Linked {
     /// What lies where in [`Self::cubin`], if [`Linker::map`] asked for it; `None` of a program that
     /// link-time optimisation made, whose layout is not known here.
     pub map: Option<LinkMap>,
+    /// What passes decided and why, if [`Linker::set`] asked for `remarks`.
+    pub remarks: Vec<Shown>,
 }
 
 /// How much was linked.
@@ -192,6 +199,13 @@ impl Linker {
         self
     }
 
+    /// Adds passes that pipelines can name, beside cuweld's own; one takes the place of another of its
+    /// name.
+    pub fn add_passes(mut self, passes: AddPasses) -> Self {
+        self.controls.extensions.added.push(passes);
+        self
+    }
+
     /// Divides the work among so many threads at most, which end with the link. One is the caller's;
     /// several work while the caller's waits.
     pub fn jobs(mut self, jobs: usize) -> Self {
@@ -308,33 +322,20 @@ impl Linker {
             record.options = recorded_options(self.target, self.options.relocatable);
         }
         let is_cancelled = Arc::new(AtomicBool::new(false));
-        self.controls.watching.progress = self.progress.take().map(|progress| {
-            let is_cancelled = Arc::clone(&is_cancelled);
-            Progress::new(move |pass, number, of| {
-                let flow = progress.tell(pass, number, of);
-                is_cancelled.fetch_or(flow.is_break(), Ordering::Relaxed);
-                flow
-            })
-        });
-        let names = self.numbers();
+        let progress = self.progress.take();
+        self.controls.watching.progress =
+            progress.map(|progress| told_of_cancelling(progress, &is_cancelled));
         let count = self.inputs.len();
+        let names = numbers(count);
         let inputs = InputArena::of_inputs(std::mem::take(&mut self.inputs));
         let discover = self.discover(&names);
-        let request = Request {
-            toolkit: self.toolkit,
-            compile: self.compile_options(),
-            options: self.options.clone(),
-            // Nobody says what the host refers to.
-            ignore_host_info: true,
-            // The caller's thread may belong to a thread pool, or come to.
-            threads: Threads::beside_caller(self.jobs.min(jobs::MOST_ASKED)),
-            ..Request::new(discover, &self.controls)
-        };
-        let (mut text, mut diagnostics) = (Vec::new(), Vec::new());
+        let request = self.request(discover);
+        let (mut text, mut diagnostics, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
         let arena = Arena::new();
         let made = {
             let mut reporter = Reporter::new(&mut text, Style::Native);
             reporter.keep(&mut diagnostics);
+            reporter.keep_remarks(&mut remarks);
             let outcome = link(&request, &inputs, &arena, &mut reporter);
             // A buffer takes all that is written.
             outcome.ok().and_then(|outcome| {
@@ -358,7 +359,25 @@ impl Linker {
             diagnostics,
             statistics,
             map,
+            remarks,
         })
+    }
+
+    fn request<'a>(&'a self, discover: DiscoverOptions<'a>) -> Request<'a> {
+        Request {
+            toolkit: self.toolkit,
+            compile: self.compile_options(),
+            options: self.options.clone(),
+            // Nobody says what the host refers to.
+            ignore_host_info: true,
+            threads: self.threads(),
+            ..Request::new(discover, &self.controls)
+        }
+    }
+
+    fn threads(&self) -> Threads {
+        // The caller's thread may belong to a thread pool, or come to.
+        Threads::beside_caller(self.jobs.min(jobs::MOST_ASKED))
     }
 
     fn compile_options(&self) -> CompileOptions {
@@ -366,13 +385,6 @@ impl Linker {
         compile.any_toolkit = self.toolkit.is_none();
         compile.ptxas.debug |= self.options.debug;
         compile
-    }
-
-    /// Returns the names by which the inputs are looked for.
-    fn numbers(&self) -> Vec<String> {
-        (0..self.inputs.len())
-            .map(|number| number.to_string())
-            .collect()
     }
 
     fn discover<'a>(&self, names: &'a [String]) -> DiscoverOptions<'a> {
@@ -384,6 +396,21 @@ impl Linker {
             ..DiscoverOptions::new(self.target, names)
         }
     }
+}
+
+/// Wraps the function that is told of progress, so that `is_cancelled` says whether it ended the link.
+fn told_of_cancelling(progress: Progress, is_cancelled: &Arc<AtomicBool>) -> Progress {
+    let is_cancelled = Arc::clone(is_cancelled);
+    Progress::new(move |pass, number, of| {
+        let flow = progress.tell(pass, number, of);
+        is_cancelled.fetch_or(flow.is_break(), Ordering::Relaxed);
+        flow
+    })
+}
+
+/// Returns the names by which this number of inputs is looked for.
+fn numbers(count: usize) -> Vec<String> {
+    (0..count).map(|number| number.to_string()).collect()
 }
 
 impl fmt::Display for Linked {

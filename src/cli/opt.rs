@@ -7,14 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::internal;
 use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::usage;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
-use cuweld_ir::ObjectId;
 use cuweld_ir::Phase;
-use cuweld_ir::elf;
 use cuweld_ir::text;
 use cuweld_passes::pipeline::Facts;
 
@@ -31,6 +28,7 @@ use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::extend::Register;
 use crate::input::InputArena;
+use crate::linker::Linker;
 use crate::output::OutputError;
 use crate::repro::Recorder;
 use crate::repro::finish;
@@ -157,33 +155,10 @@ fn output<'data>(
     if is_text_path(&args.output) || is_standard(&args.output) {
         return Ok(text::print(module, args.pipeline.output_bytes()).into_bytes());
     }
-    if let Some(image) = &module.image {
-        return Ok(image.clone());
-    }
-    let objects: Vec<ObjectId> = module.objects.ids().collect();
-    let phase = module.phase;
-    let &[object] = objects.as_slice() else {
-        return Err(no_cubin(phase, "a module of several objects"));
-    };
-    if phase >= Phase::Resolved {
-        return Err(no_cubin(phase, "a link that is under way"));
-    }
-    let plan = elf::plan_object(module, object, arena);
-    elf::write(module, &plan).map_err(|error| {
-        Diagnostic::fatal(
-            internal::FAULT,
-            format!("the object cannot be written again: {error}"),
-        )
+    Linker::cubin(module, arena).map_err(|error| match error.code {
+        usage::OUTPUT => {
+            error.help("run the remaining passes, or name an output that ends in .lir")
+        }
+        _ => error,
     })
-}
-
-fn no_cubin(phase: Phase, what: &str) -> Diagnostic {
-    Diagnostic::fatal(
-        usage::OUTPUT,
-        format!(
-            "{what} is no cubin before it is 'emitted'; the module is '{}'",
-            phase.name()
-        ),
-    )
-    .help("run the remaining passes, or name an output that ends in .lir")
 }

@@ -37,6 +37,7 @@ pub fn run(
     let extensions = Extensions {
         register: register.to_vec(),
         plugins: args.load_pass_plugin.clone(),
+        added: Vec::new(),
     };
     let registry = match extensions.registry() {
         Ok(registry) => registry,

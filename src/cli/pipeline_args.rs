@@ -309,6 +309,7 @@ impl PipelineArgs {
             extensions: Extensions {
                 register: register.to_vec(),
                 plugins: self.load_pass_plugin.clone(),
+                added: Vec::new(),
             },
             strict: self.strict,
             strict_finalize: self.strict_finalize,

@@ -62,6 +62,8 @@ pub struct Reporter<'w> {
     worst: Option<Severity>,
     /// Where findings are kept, too.
     kept: Option<&'w mut Vec<Diagnostic>>,
+    /// Where remarks are kept, in place of being written.
+    kept_remarks: Option<&'w mut Vec<Shown>>,
 }
 
 impl<'w> Reporter<'w> {
@@ -82,12 +84,18 @@ impl<'w> Reporter<'w> {
             report_arch: None,
             worst: None,
             kept: None,
+            kept_remarks: None,
         }
     }
 
-    /// Keeps the findings that are written, too.
+    /// Keeps the findings that are written, and reports as findings.
     pub(crate) fn keep(&mut self, kept: &'w mut Vec<Diagnostic>) {
         self.kept = Some(kept);
+    }
+
+    /// Keeps remarks instead of writing them.
+    pub(crate) fn keep_remarks(&mut self, kept: &'w mut Vec<Shown>) {
+        self.kept_remarks = Some(kept);
     }
 
     /// Writes a finding.
@@ -207,7 +215,7 @@ impl<'w> Reporter<'w> {
     /// Prints what the PTX compiler says. A message goes on in lines that begin with blanks.
     fn compiler_messages(&mut self, text: &str) -> io::Result<()> {
         let Some(arch) = &self.report_arch else {
-            return self.text(text);
+            return self.put_text(text);
         };
         let mut said = String::new();
         let mut lines = text.lines().peekable();
@@ -218,7 +226,7 @@ impl<'w> Reporter<'w> {
             }
             said.push('\n');
         }
-        self.text(&said)
+        self.put_text(&said)
     }
 
     /// Prints a finding that nvlink does not have: `note: deviation D02: ...`.
@@ -282,6 +290,10 @@ impl<'w> Reporter<'w> {
 
     /// Writes a remark: what a pass decided, and why.
     pub fn remark(&mut self, remark: &Shown) -> io::Result<()> {
+        if let Some(kept) = &mut self.kept_remarks {
+            kept.push(remark.clone());
+            return Ok(());
+        }
         match self.json {
             true => writeln!(self.out, "{}", json::line_of_remark(remark)),
             false => self.line(&remark.line()),
@@ -295,6 +307,13 @@ impl<'w> Reporter<'w> {
 
     /// Writes a report as it is.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
+        if let Some(kept) = self.kept.as_mut().filter(|_| !text.is_empty()) {
+            kept.push(Diagnostic::report(text));
+        }
+        self.put_text(text)
+    }
+
+    fn put_text(&mut self, text: &str) -> io::Result<()> {
         if self.json {
             return match text {
                 "" => Ok(()),

@@ -10,6 +10,9 @@ mod order_file;
 mod plugin;
 mod said;
 
+use std::fmt;
+use std::sync::Arc;
+
 use cuweld_diagnostics::Diagnostic;
 use cuweld_passes::instrument::Instrument;
 use cuweld_passes::registry::Origin;
@@ -20,11 +23,30 @@ pub(crate) use guard::Guard;
 /// Adds passes and instruments to the registry.
 pub type Register = fn(&mut Registry);
 
+/// Adds passes that an embedder knows only at run time.
+#[derive(Clone)]
+pub struct AddPasses(Arc<dyn Fn(&mut Registry) + Send + Sync>);
+
+impl AddPasses {
+    /// Takes the function that adds them, which is called for each pipeline that is resolved.
+    pub fn new(add: impl Fn(&mut Registry) + Send + Sync + 'static) -> Self {
+        AddPasses(Arc::new(add))
+    }
+}
+
+impl fmt::Debug for AddPasses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AddPasses")
+    }
+}
+
 /// Where passes come from beside cuweld's own.
 #[derive(Clone, Debug, Default)]
 pub struct Extensions {
     /// Of the program that embeds cuweld, in order.
     pub register: Vec<Register>,
+    /// Of an embedder that makes passes at run time, after those.
+    pub added: Vec<AddPasses>,
     /// Paths of plugins to load.
     pub plugins: Vec<String>,
 }
@@ -54,6 +76,9 @@ impl Extensions {
         registry.set_origin(Origin::Embedder);
         for register in &self.register {
             register(&mut registry);
+        }
+        for AddPasses(add) in &self.added {
+            add(&mut registry);
         }
         registry
     }

@@ -10,22 +10,34 @@ use cuweld_passes::suggest::nearest;
 
 use super::Linker;
 use crate::chosen_toolkit::ChosenToolkit;
+use crate::controls::RemarkOptions;
+use crate::controls::StatisticsForm;
 use crate::limits::Limits;
 
 /// Settings that are no options of the module.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 22] = [
     "cuda-home",
     "input-limit",
+    "insert",
     "jobs",
     "limit",
     "lto",
     "map",
     "pipeline",
     "ptxas",
+    "remarks",
+    "skip",
     "stamp",
+    "stats",
     "strict",
     "strict-finalize",
+    "time-passes",
     "toolkit",
+    "verify-each",
+    "why-extract",
+    "why-live",
+    "why-regs",
+    "why-stack",
 ];
 
 /// Options that the link decides for itself.
@@ -33,7 +45,8 @@ const DECIDED: [&str; 2] = ["accept-newer", "whole-program"];
 
 impl Linker {
     /// Sets what a word names, in place of what it was. Words are those of `cuweld link`
-    /// (`toolkit`, `stamp`, `pipeline`, `jobs`, `limit`, `ptxas`, `strict`, `strict-finalize`), of
+    /// (`toolkit`, `stamp`, `pipeline`, `insert`, `skip`, `verify-each`, `stats`, `time-passes`,
+    /// `remarks`, `why-live` and its like, `jobs`, `limit`, `ptxas`, `strict`, `strict-finalize`), of
     /// this link (`input-limit`, `cuda-home`, `lto`, `map`), and of the options in the text form of the IR
     /// (`debug`, `relocatable`, `kernels-used`, ...). One that is set or not takes no value, `true`
     /// or `false`; one with names, any number; the others, one.
@@ -45,7 +58,30 @@ impl Linker {
         if !WORDS.contains(&word) {
             return self.set_option(word, values);
         }
+        let explaining = &mut self.controls.explaining;
         match word {
+            "insert" => self.controls.selection.insert = list(values),
+            "skip" => self.controls.selection.skip = list(values),
+            "verify-each" => self.controls.watching.verify_each = flag(word, values)?,
+            "time-passes" => self.controls.watching.time_passes = flag(word, values)?,
+            "stats" => {
+                let form = flag(word, values)?.then_some(StatisticsForm::Table);
+                self.controls.watching.statistics = form;
+            }
+            "remarks" => {
+                self.controls.watching.remarks = match values {
+                    ["false"] => None,
+                    ["true"] => Some(RemarkOptions::default()),
+                    names => Some(RemarkOptions {
+                        names: list(names),
+                        output: None,
+                    }),
+                };
+            }
+            "why-extract" => explaining.extract = list(values),
+            "why-live" => explaining.live = list(values),
+            "why-regs" => explaining.registers = list(values),
+            "why-stack" => explaining.stack = list(values),
             "cuda-home" => self.compile.tools.cuda_home = Some(PathBuf::from(one(word, values)?)),
             "ptxas" => self.compile.tools.ptxas = Some(PathBuf::from(one(word, values)?)),
             "input-limit" => self.input_limit = number(word, values)?,
@@ -88,7 +124,7 @@ impl Linker {
             Some((_, OptionPlace::Text(text))) => *text = one(word, values)?.into(),
             Some((_, OptionPlace::Name(name))) => *name = Some(one(word, values)?.into()),
             Some((_, OptionPlace::List(list))) => {
-                *list = Some(values.iter().map(ToString::to_string).collect());
+                *list = Some(self::list(values));
             }
             None => return Err(unknown(word)),
         }
@@ -108,6 +144,10 @@ fn unknown(word: &str) -> Diagnostic {
 
 fn wrong(word: &str, what: &str) -> Diagnostic {
     Diagnostic::fatal(usage::COMMAND_LINE, format!("the setting '{word}' {what}"))
+}
+
+fn list(values: &[&str]) -> Vec<String> {
+    values.iter().map(ToString::to_string).collect()
 }
 
 fn one<'v>(word: &str, values: &[&'v str]) -> Result<&'v str, Diagnostic> {

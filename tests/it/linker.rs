@@ -231,6 +231,92 @@ fn settings_have_words() {
 }
 
 #[test]
+fn a_link_in_steps_gives_the_same_bytes() {
+    let expected = both().link().unwrap().cubin;
+    for stop in [None, Some("callgraph-dce"), Some("layout-output")] {
+        let mut linker = both();
+        let memory = linker.take_inputs();
+        let (mut module, findings) = linker.lower(&memory);
+        assert_eq!(module.phase.name(), "lowered");
+        let arena = memory.arena();
+        let ran = linker.run_passes(&mut module, arena, findings, stop);
+        assert!(ran.unwrap().diagnostics.is_empty());
+        if stop.is_some() {
+            let error = Linker::cubin(&module, arena).unwrap_err();
+            assert!(error.message.contains("no cubin before"), "{error}");
+            let rest = linker.run_rest(&mut module, arena, Default::default(), [None; 2]);
+            rest.unwrap();
+        }
+        assert!(
+            Linker::cubin(&module, arena).unwrap() == expected,
+            "{stop:?}"
+        );
+    }
+    // The rest of a pipeline that is over is nothing; the whole does not fit any more.
+    let mut linker = both();
+    let memory = linker.take_inputs();
+    let (mut module, findings) = linker.lower(&memory);
+    let run = linker.run_passes(&mut module, memory.arena(), findings, None);
+    run.unwrap();
+    let again = linker.run_passes(&mut module, memory.arena(), Default::default(), None);
+    let error = again.unwrap_err().to_string();
+    assert!(error.contains("classify"), "{error}");
+}
+
+#[test]
+fn steps_of_a_link_can_be_cancelled_and_fail() {
+    let mut linker = both().progress(|pass, _, _| match pass {
+        "callgraph-dce" => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    let memory = linker.take_inputs();
+    let (mut module, findings) = linker.lower(&memory);
+    let run = linker.run_passes(&mut module, memory.arena(), findings, None);
+    assert!(matches!(run, Err(LinkError::Cancelled)));
+    assert_eq!(module.phase.name(), "resolved");
+
+    let mut linker = self::linker()
+        .add(example("a.o"), Kind::Object, "a.o")
+        .unwrap();
+    let memory = linker.take_inputs();
+    let (mut module, findings) = linker.lower(&memory);
+    let run = linker.run_passes(&mut module, memory.arena(), findings, None);
+    let error = run.unwrap_err().to_string();
+    assert!(error.contains("Undefined reference"), "{error}");
+}
+
+#[test]
+fn what_a_link_tells_of_its_passes_is_handed_over() {
+    let mut linker = both();
+    linker.set("remarks", &["callgraph-dce"]).unwrap();
+    linker.set("stats", &[]).unwrap();
+    linker.set("why-live", &["_Z6invert5Pixel"]).unwrap();
+    linker
+        .set("insert", &["strip-debug after classify"])
+        .unwrap();
+    linker.set("skip", &["report-resources"]).unwrap();
+    let linked = linker.link().unwrap();
+    assert!(linked.remarks.len() > 3);
+    let of_pass = |remark: &cuweld_passes::remark::Shown| remark.pass == "callgraph-dce";
+    assert!(linked.remarks.iter().all(of_pass));
+    let reports: String = linked
+        .diagnostics
+        .iter()
+        .filter(|finding| finding.severity == Severity::Report)
+        .map(ToString::to_string)
+        .collect();
+    for text in [
+        "'_Z6invert5Pixel' is not live",
+        "03-strip-debug",
+        "02-classify",
+    ] {
+        assert!(reports.contains(text), "{text}: {reports}");
+    }
+    assert!(!reports.contains("report-resources"), "{reports}");
+    assert!(both().link().unwrap().remarks.is_empty());
+}
+
+#[test]
 fn the_program_writes_the_same() {
     let folder = tempfile::tempdir().unwrap();
     for words in [&[][..], &["-r"]] {
