@@ -3,20 +3,23 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use cuweld::Kind;
-use cuweld::LinkMap;
 use cuweld::Target;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::files::object;
 use crate::findings::Finding;
+use crate::module::Module;
+use crate::pass::Description;
+use crate::pass::Raised;
+use crate::pass::add_pass;
+use crate::pass::ends_programs;
 
 create_exception!(
     cuweld,
@@ -50,9 +53,9 @@ pub struct Linker {
     linker: Option<cuweld::Linker>,
     /// What the function that is told of progress raised.
     raised: Raised,
+    /// What a pass raised.
+    cause: Raised,
 }
-
-type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// What came of a link.
 #[pyclass(frozen, get_all, module = "cuweld")]
@@ -65,6 +68,17 @@ pub struct Linked {
     statistics: BTreeMap<&'static str, u64>,
     /// What lies where in the output, as docs/using/files.md says, if the setting `map` asks for it.
     map: Option<Py<PyAny>>,
+    /// What passes decided and why, if the setting `remarks` asks for it.
+    remarks: Py<PyAny>,
+}
+
+/// What came of passes that were run over a module.
+#[pyclass(frozen, get_all, module = "cuweld")]
+pub struct Ran {
+    /// What there is to say of the passes.
+    findings: Vec<Finding>,
+    /// What passes decided and why, if the setting `remarks` asks for it.
+    remarks: Py<PyAny>,
 }
 
 const KINDS: [(&str, Kind); 7] = [
@@ -88,6 +102,7 @@ impl Linker {
         Ok(Linker {
             linker: Some(cuweld::Linker::new(target)),
             raised: Raised::default(),
+            cause: Raised::default(),
         })
     }
 
@@ -128,37 +143,65 @@ impl Linker {
         added.map_err(|error| InputError::new_err(error.to_string()))
     }
 
+    /// Adds a pass in Python, which `run` runs.
+    fn add_pass(&mut self, description: Description, run: Py<PyAny>) -> PyResult<()> {
+        let added = add_pass(&description, run, Arc::clone(&self.cause))?;
+        let linker = self.linker.take().ok_or_else(too_late)?;
+        self.linker = Some(linker.add_passes(added));
+        Ok(())
+    }
+
     /// Links, which a linker does once, while other threads of Python run.
     fn link(&mut self, py: Python<'_>) -> PyResult<Linked> {
         let linker = self.linker.take().ok_or_else(too_late)?;
-        let linked = py.detach(|| linker.link());
-        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = raised.take() {
-            return Err(error);
-        }
-        match linked {
-            Ok(linked) => Ok(Linked {
-                map: linked.map.map(|map| object(py, &map)).transpose()?,
-                cubin: PyBytes::new(py, &linked.cubin).unbind(),
-                findings: linked.diagnostics.iter().map(Finding::from).collect(),
-                statistics: BTreeMap::from([
-                    ("inputs", linked.statistics.inputs as u64),
-                    ("input_bytes", linked.statistics.input_bytes),
-                    ("output_bytes", linked.statistics.output_bytes),
-                ]),
-            }),
-            Err(error @ cuweld::LinkError::Cancelled) => {
-                Err(LinkCancelled::new_err(error.to_string()))
-            }
-            Err(error) => {
-                let raised = LinkError::new_err(error.to_string());
-                if let cuweld::LinkError::Failed { diagnostics } = error {
-                    let findings: Vec<_> = diagnostics.iter().map(Finding::from).collect();
-                    raised.value(py).setattr("findings", findings)?;
-                }
-                Err(raised)
-            }
-        }
+        let linked = self.result(py, py.detach(|| linker.link()))?;
+        Ok(Linked {
+            map: linked.map.map(|map| object(py, &map)).transpose()?,
+            cubin: PyBytes::new(py, &linked.cubin).unbind(),
+            findings: linked.diagnostics.iter().map(Finding::from).collect(),
+            statistics: BTreeMap::from([
+                ("inputs", linked.statistics.inputs as u64),
+                ("input_bytes", linked.statistics.input_bytes),
+                ("output_bytes", linked.statistics.output_bytes),
+            ]),
+            remarks: object(py, &linked.remarks)?,
+        })
+    }
+
+    /// Reads the inputs to a module that no pass has seen; the linker has them no more.
+    fn lower(&mut self) -> PyResult<Module> {
+        Ok(Module::of_inputs(self.open()?))
+    }
+
+    /// Runs the pipeline over a module as it is, up to a pass if one is named.
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        module: &Bound<'_, Module>,
+        stop_after: Option<String>,
+    ) -> PyResult<Ran> {
+        let linker = self.open()?.clone();
+        let stop = stop_after.as_deref();
+        let ran = module.get().run(py, |module, arena, findings| {
+            linker.run_passes(module, arena, findings, stop)
+        })?;
+        self.ran(py, ran)
+    }
+
+    /// Runs the rest of the pipeline over a module, from a step on, up to another.
+    fn run_rest(
+        &mut self,
+        py: Python<'_>,
+        module: &Bound<'_, Module>,
+        start_after: Option<String>,
+        stop_after: Option<String>,
+    ) -> PyResult<Ran> {
+        let linker = self.open()?.clone();
+        let steps = [start_after.as_deref(), stop_after.as_deref()];
+        let ran = module.get().run(py, |module, arena, findings| {
+            linker.run_rest(module, arena, findings, steps)
+        })?;
+        self.ran(py, ran)
     }
 
     /// Lists the words of settings.
@@ -169,6 +212,42 @@ impl Linker {
 }
 
 impl Linker {
+    fn ran(&self, py: Python<'_>, ran: Result<cuweld::Ran, cuweld::LinkError>) -> PyResult<Ran> {
+        let ran = self.result(py, ran)?;
+        Ok(Ran {
+            findings: ran.diagnostics.iter().map(Finding::from).collect(),
+            remarks: object(py, &ran.remarks)?,
+        })
+    }
+
+    /// Makes an exception of an error of a link, with what Python raised in its course.
+    fn result<T>(&self, py: Python<'_>, result: Result<T, cuweld::LinkError>) -> PyResult<T> {
+        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = raised.take() {
+            return Err(error);
+        }
+        let mut cause = self.cause.lock().unwrap_or_else(PoisonError::into_inner);
+        let cause = cause.take();
+        match result {
+            Ok(value) => Ok(value),
+            Err(_) if cause.as_ref().is_some_and(|cause| ends_programs(py, cause)) => {
+                Err(cause.unwrap_or_else(too_late))
+            }
+            Err(error @ cuweld::LinkError::Cancelled) => {
+                Err(LinkCancelled::new_err(error.to_string()))
+            }
+            Err(error) => {
+                let raised = LinkError::new_err(error.to_string());
+                if let cuweld::LinkError::Failed { diagnostics } = error {
+                    let findings: Vec<_> = diagnostics.iter().map(Finding::from).collect();
+                    raised.value(py).setattr("findings", findings)?;
+                }
+                raised.set_cause(py, cause);
+                Err(raised)
+            }
+        }
+    }
+
     fn open(&mut self) -> PyResult<&mut cuweld::Linker> {
         self.linker.as_mut().ok_or_else(too_late)
     }
@@ -190,12 +269,4 @@ fn tell(
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })
-}
-
-/// Makes dictionaries and lists of a map.
-fn object(py: Python<'_>, map: &LinkMap) -> PyResult<Py<PyAny>> {
-    let text = serde_json::to_string(map);
-    let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    let object = py.import("json")?.call_method1("loads", (text,))?;
-    Ok(object.unbind())
 }

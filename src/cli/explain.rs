@@ -148,6 +148,7 @@ mod tests {
         let mut folders = vec![
             root.join("src"),
             root.join("passes/src"),
+            root.join("python/src"),
             root.join("diagnostics/src"),
         ];
         while let Some(folder) = folders.pop() {

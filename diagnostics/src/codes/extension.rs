@@ -18,6 +18,9 @@ codes! {
     RESULT "result":
         "a module that an extension may not give back"
         when "What a plugin or program wrote does not parse, breaks invariants of the IR, or is in another phase.";
+    EXCEPTION "exception":
+        "an exception of a pass in Python"
+        when "A pass in Python raises it; the notes have the traceback.";
     FINDING "finding":
         "a finding of an extension"
         when "A pass from elsewhere reports it.";
