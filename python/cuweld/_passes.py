@@ -196,15 +196,11 @@ def _options(cls):
     by_name = [one for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY]
     if not by_name:
         return []
-    try:
-        hints = typing.get_type_hints(cls.run)
-    except NameError as error:
-        raise TypeError(f"the types of the options of the pass '{cls.name}': {error}") from error
     options = []
     for one in by_name:
         if one.default is _REQUIRED:
             raise TypeError(f"option '{one.name}' of the pass '{cls.name}' has no default")
-        kind, choices = _kind(hints.get(one.name, type(one.default)))
+        kind, choices = _kind(_type(cls, one))
         if kind is None:
             raise TypeError(
                 f"option '{one.name}' of the pass '{cls.name}': an option is a bool, an int, a str, a list of str, or a Literal of str"
@@ -214,6 +210,20 @@ def _options(cls):
             raise TypeError(f"option '{one.name}' of the pass '{cls.name}' does not take its default {one.default!r}")
         options.append(option)
     return options
+
+
+def _type(cls, parameter):
+    """Return the type of an option; without one, that of its default."""
+    hint = parameter.annotation
+    if hint is _REQUIRED:
+        return type(parameter.default)
+    if not isinstance(hint, str):
+        return hint
+    # `from __future__ import annotations`; other parameters may have types that are there for checkers alone.
+    try:
+        return eval(hint, getattr(inspect.unwrap(cls.run), "__globals__", {}))
+    except Exception as error:
+        raise TypeError(f"the type of option '{parameter.name}' of the pass '{cls.name}': {error}") from error
 
 
 def _kind(hint):

@@ -88,6 +88,13 @@ class Passes(unittest.TestCase):
             with self.subTest(text), self.assertRaisesRegex(cuweld.LinkError, message):
                 link(passes=[AtLeast], insert=text + " after classify")
 
+    def test_types_may_stand_as_text(self):
+        def later(self, module: "Module", *, limit: "int" = 3, names: "typing.Sequence[str]" = (), is_loud=False):
+            self.warning(f"{limit} {list(names)} {is_loud}")
+
+        linked = link(insert=made("later", later)(limit=4, names=["a"], is_loud=True).placed_after("classify"))
+        self.assertEqual(linked.findings[0].message, "4 ['a'] True")
+
     def test_declarations_that_make_no_sense_are_refused(self):
         nothing = lambda self, module: None
         place = {"pipeline": "x"}
@@ -101,6 +108,9 @@ class Passes(unittest.TestCase):
         def wrong(self, module, *, option: int = "x"):
             pass
 
+        def unknown(self, module: "Module", *, option: "Limit" = 3):
+            pass
+
         cases = [
             (lambda: made("x", nothing, need="live"), TypeError, "a pass has no 'need'"),
             (lambda: link(passes=[made("a b", nothing)], pipeline="a b"), ValueError, "make a name"),
@@ -109,6 +119,7 @@ class Passes(unittest.TestCase):
             (lambda: link(passes=[made("x", untyped)], **place), TypeError, "an option is a bool"),
             (lambda: link(passes=[made("x", without)], **place), TypeError, "has no default"),
             (lambda: link(passes=[made("x", wrong)], **place), TypeError, "does not take its default 'x'"),
+            (lambda: link(passes=[made("x", unknown)], **place), TypeError, "the type of option 'option' .*'Limit' is not defined"),
             (lambda: link(passes=[int], **place), TypeError, "no cuweld.Pass"),
             (lambda: link(passes=[look]), ValueError, "the pass 'look' is in no pipeline"),
             (lambda: link(passes=[look], insert="looking after classify"), ValueError, "the pass 'look' is in no pipeline"),
