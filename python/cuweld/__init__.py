@@ -157,9 +157,6 @@ def opt(inputs, arch=None, passes=None, *, start_after=None, stop_after=None, **
         return module
     if arch is not None and arch != module.target:
         raise InputError(f"the module is for {module.target}, not for {arch}")
-    broken = module.verify()
-    if broken:
-        raise InputError("it is no module that passes can take: " + "; ".join(broken[:5]))
     if passes is None:
         ran = _run_rest(module, start_after, stop_after, settings)
     else:

@@ -85,7 +85,7 @@ class Pass:
         self._say("error", message, notes, helps)
 
     def fatal(self, message, *, notes=(), helps=()):
-        """Report an error after which nothing can be done. It is told with the others; return after it."""
+        """Report an error that ends the link after this pass."""
         self._say("fatal", message, notes, helps)
 
     def count(self, name, number=1):
@@ -183,9 +183,12 @@ def described(passed):
         given = {word.replace("-", "_"): value for word, value in json.loads(options).items()}
         before, ran._context = ran._context, context
         try:
-            return ran.run(module, **{**ran._given, **given})
+            returned = ran.run(module, **{**ran._given, **given})
         finally:
             ran._context = before
+        if returned is None or isinstance(returned, bool):
+            return returned
+        raise TypeError(f"run() returned {returned!r}: whether the module was changed, or nothing")
 
     return description, run
 

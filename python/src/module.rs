@@ -75,6 +75,9 @@ pub struct Module {
     state: Mutex<State>,
     /// Whether anything was changed through Python.
     changed: AtomicBool,
+    /// Whether the invariants have to be checked before a pass relies on them: after a text was read,
+    /// or a change through Python.
+    unverified: AtomicBool,
     /// What there is to say of the inputs, until passes run.
     said: Mutex<Diagnostics>,
     /// Whether passes have found errors, so that no file comes of it.
@@ -93,6 +96,7 @@ impl Module {
         Module {
             state: Mutex::new(state),
             changed: AtomicBool::new(false),
+            unverified: AtomicBool::new(false),
             said: Mutex::new(said),
             failed: AtomicBool::new(false),
             register_records: Mutex::new(None),
@@ -141,6 +145,7 @@ impl Module {
     ) -> PyResult<()> {
         let changed = self.with(function)??;
         self.changed.fetch_or(changed, Ordering::Relaxed);
+        self.unverified.fetch_or(changed, Ordering::Relaxed);
         Ok(())
     }
 
@@ -187,6 +192,7 @@ impl Module {
             let message = "passes have found errors in this module: no link comes of it";
             return Err(PyRuntimeError::new_err(message));
         }
+        self.refuse_broken(py)?;
         let mut holder = {
             let mut state = lock(&self.state);
             match std::mem::replace(&mut *state, State::Away(RUNNING)) {
@@ -227,6 +233,27 @@ impl Module {
 
     fn is_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Refuses a module that breaks invariants, if it was read or changed since they were checked:
+    /// passes and the writer rely on them.
+    fn refuse_broken(&self, py: Python<'_>) -> PyResult<()> {
+        const SHOWN: usize = 5;
+        if !self.unverified.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let broken = self.verify(py)?;
+        if broken.is_empty() {
+            self.unverified.store(false, Ordering::Relaxed);
+            return Ok(());
+        }
+        let shown = broken.iter().take(SHOWN).map(String::as_str);
+        let mut message = "the module breaks invariants of the IR: ".to_owned();
+        message += &shown.collect::<Vec<_>>().join("; ");
+        if broken.len() > SHOWN {
+            message += &format!("; and {} more", broken.len() - SHOWN);
+        }
+        Err(InputError::new_err(message))
     }
 }
 
@@ -282,7 +309,9 @@ impl Module {
             })
         });
         let holder = holder.map_err(|error| InputError::new_err(error.to_string()))?;
-        Ok(Self::new(State::Owned(holder), Diagnostics::default()))
+        let module = Self::new(State::Owned(holder), Diagnostics::default());
+        module.unverified.store(true, Ordering::Relaxed);
+        Ok(module)
     }
 
     /// Returns the text form, in which contents are `full`, by `ref` to the inputs, or a `hash`.
@@ -326,6 +355,7 @@ impl Module {
             let message = "passes have found errors in this module: no file comes of it";
             return Err(PyRuntimeError::new_err(message));
         }
+        self.refuse_broken(py)?;
         let written =
             py.detach(|| self.with(|arena, module| cuweld::Linker::cubin(module, arena)))?;
         let cubin = written.map_err(|finding| PyRuntimeError::new_err(finding.to_string()))?;

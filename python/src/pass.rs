@@ -225,8 +225,13 @@ impl Pass for PythonPass {
             Ok(outcome) => outcome,
             Err(error) => return Err(self.failed(error, cx)),
         };
+        let mut findings = said.findings.iter();
+        let is_fatal = findings.any(|finding| finding.severity == Severity::Fatal);
         said.tell(module, cx);
         let returned = returned.map_err(|error| self.failed(error, cx))?;
+        if is_fatal {
+            return Err(PassError::Diagnosed);
+        }
         if changed && returned == Some(false) {
             let message = format!("cuweld: pass '{name}' changed the module, and returned False");
             let finding = Diagnostic::fatal(extension::RESULT, message);
@@ -272,12 +277,12 @@ impl PythonPass {
         let name = self.info.name;
         let (what, lines) = Python::attach(|py| {
             let lines: PyResult<Vec<String>> = (|| {
-                let traceback = py.import("traceback")?;
-                let lines = traceback.call_method1(
-                    "format_exception",
-                    (error.get_type(py), error.value(py), error.traceback(py)),
-                )?;
-                lines.extract()
+                // The first frame is the package's own.
+                let traceback = error.traceback(py).map(|first| first.getattr("tb_next"));
+                let traceback = traceback.transpose()?;
+                let error = (error.get_type(py), error.value(py), traceback);
+                let module = py.import("traceback")?;
+                module.call_method1("format_exception", error)?.extract()
             })();
             (error.to_string(), lines.unwrap_or_default())
         });

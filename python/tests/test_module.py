@@ -60,8 +60,28 @@ class Modules(unittest.TestCase):
             cuweld.Module.parse("nothing")
         text = str(until("callgraph-dce")).replace("live=live", "live=unknown")
         self.assertNotEqual(cuweld.Module.parse(text).verify(), [])
-        with self.assertRaisesRegex(cuweld.InputError, "no module that passes can take: live-set"):
+        with self.assertRaisesRegex(cuweld.InputError, "breaks invariants of the IR: live-set: "):
             cuweld.opt(text)
+        for use in [lambda module: module.link(), lambda module: module.run("merge-metadata"), lambda module: module.write()]:
+            with self.assertRaisesRegex(cuweld.InputError, "breaks invariants of the IR: live-set: .*more"):
+                use(cuweld.Module.parse(text))
+
+    def test_what_python_changes_is_verified_before_passes_run(self):
+        module = until("symbol-resolve")
+        fate, module.functions[0].fate = module.functions[0].fate, "discarded"
+        with self.assertRaisesRegex(cuweld.InputError, "breaks invariants of the IR: function-state: fn0"):
+            module.run("callgraph-dce")
+        self.assertEqual(module.phase, "resolved")
+        module.functions[0].fate = fate
+        module.run("callgraph-dce")
+        self.assertEqual(module.phase, "live")
+
+    def test_progress_is_told_and_may_cancel(self):
+        told = []
+        module = cuweld.opt([A, B], "sm_90", progress=lambda name, number, of: told.append(name), stop_after="classify")
+        self.assertEqual(told, ["check-objects", "classify"])
+        with self.assertRaises(cuweld.LinkCancelled):
+            module.link(progress=lambda *told: False)
 
     def test_pipelines_that_cannot_run_are_refused(self):
         module = until("classify")

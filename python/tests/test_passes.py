@@ -155,8 +155,11 @@ class Passes(unittest.TestCase):
             link(insert=finds().placed_after("classify"))
         self.assertEqual([one.message for one in caught.exception.findings], ["first", "second"])
         stops = made("stops", lambda self, module: self.fatal("no further"))
+        later = []
+        after = made("after", lambda self, module: later.append(module))
         with self.assertRaisesRegex(cuweld.LinkError, "no further"):
-            link(insert=stops().placed_after("classify"))
+            link(insert=[stops().placed_after("classify"), after().placed_after("stops")])
+        self.assertEqual(later, [])
 
     def test_an_exception_is_an_error_of_the_link_that_names_the_pass(self):
         def raises(self, module):
@@ -168,9 +171,11 @@ class Passes(unittest.TestCase):
         self.assertIsInstance(caught.exception.__cause__, KeyError)
         warning, error = caught.exception.findings
         self.assertEqual((warning.message, error.severity, error.code), ("before", "fatal", "extension/exception"))
-        self.assertTrue(any('raise KeyError("own")' in line for line in error.notes), error.notes)
+        self.assertEqual(error.notes[0], "Traceback (most recent call last):")
+        self.assertRegex(error.notes[1], "test_passes.py.*in raises")
+        self.assertIn('    raise KeyError("own")', error.notes)
         for returned in [3, "x"]:
-            with self.assertRaisesRegex(cuweld.LinkError, "TypeError"):
+            with self.assertRaisesRegex(cuweld.LinkError, r"TypeError: run\(\) returned .*: whether the module was changed"):
                 link(insert=made("returns", lambda self, module: returned)().placed_after("classify"))
 
     def test_an_exception_that_ends_programs_does(self):
