@@ -67,7 +67,7 @@ def run(path, write):
             break
         expected, found = shown(cell["outputs"]), shown(outputs)
         if not write and expected != found:
-            wrong += [f"{place} writes something else:", *difflib.unified_diff(expected, found, "committed", "now", lineterm="")]
+            wrong += [f"{place} writes something else; with --write that is committed:", *difflib.unified_diff(expected, found, "committed", "now", lineterm="")]
         cell["outputs"], cell["execution_count"] = outputs, number
         for one in outputs:
             if "execution_count" in one:

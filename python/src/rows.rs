@@ -4,8 +4,9 @@
 //! of its row; one that a plugin took out all the same is an `IndexError`.
 
 mod fields;
-mod inputs;
+mod objects;
 mod records;
+mod symbols;
 
 use cuweld_demangle::demangle;
 use cuweld_ir::AttributeId;
@@ -24,14 +25,14 @@ use pyo3::types::PySlice;
 use pyo3::types::PySliceIndices;
 use pyo3::types::PyString;
 
-pub use self::inputs::Function;
-pub use self::inputs::Object;
-pub use self::inputs::Section;
-pub use self::inputs::Symbol;
+pub use self::objects::Object;
+pub use self::objects::Section;
 pub use self::records::Attribute;
 pub use self::records::Call;
 pub use self::records::LinkSymbol;
 pub use self::records::Relocation;
+pub use self::symbols::Function;
+pub use self::symbols::Symbol;
 use crate::module::IrModule;
 use crate::module::Module;
 

@@ -38,7 +38,7 @@ class Notebooks(unittest.TestCase):
 
     def test_cells_that_fail_or_differ_are_told(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.assertEqual(run(notebook(folder, ("print(1)", ["1\n"]), ("2", []))), (1, "made.ipynb, cell 2 writes something else:\n--- committed\n+++ now\n@@ -0,0 +1 @@\n+2\n"))
+            self.assertEqual(run(notebook(folder, ("print(1)", ["1\n"]), ("2", []))), (1, "made.ipynb, cell 2 writes something else; with --write that is committed:\n--- committed\n+++ now\n@@ -0,0 +1 @@\n+2\n"))
             code, said = run(notebook(folder, ("a = 1", []), ("a / 0", [])))
             self.assertEqual((code, said), (1, "made.ipynb, cell 2: ZeroDivisionError: division by zero\n"))
             code, said = run(notebook(folder, ("import warnings; warnings.warn('x')", [])))

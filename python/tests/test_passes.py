@@ -252,6 +252,31 @@ class Passes(unittest.TestCase):
                 access()
         self.assertEqual((function.id, len(functions)), ("fn0", functions.__len__()))
 
+    def test_a_thread_that_outlives_the_pass_loses_the_module(self):
+        ended, began = [], threading.Event()
+
+        def reads(module):
+            try:
+                while True:
+                    for function in module.functions:
+                        function.name, function.code, function.symbol.link_symbol
+                    began.set()
+            except RuntimeError as error:
+                ended.append(str(error))
+
+        def starts(self, module):
+            threads.append(threading.Thread(target=reads, args=[module]))
+            threads[-1].start()
+            began.wait()
+
+        threads = []
+        for _ in range(20):
+            began.clear()
+            link(insert=made("starts", starts)().placed_after("callgraph-dce"))
+        for thread in threads:
+            thread.join()
+        self.assertEqual(ended, ["the pass that was lent this module has ended"] * 20)
+
     def test_a_running_module_is_out_of_reach(self):
         module, said = cuweld.opt([A, B], "sm_90", []), []
 

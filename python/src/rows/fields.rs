@@ -12,6 +12,10 @@ use super::Table;
 use super::row;
 use crate::module::IrModule;
 
+/// The phases in which a name can be changed: after `classify` has found out what belongs together,
+/// before it is decided what names refer to.
+pub const NAMES: [Phase; 2] = [Phase::Classified, Phase::Resolved];
+
 /// A row that a field refers to.
 pub type Referred = (Table, usize);
 
