@@ -26,7 +26,7 @@ use serde::Serialize;
 use crate::linker::InputError;
 
 /// A file: its name, which messages use, and its bytes.
-type File = (PyBackedBytes, PyBackedBytes);
+pub type File = (PyBackedBytes, PyBackedBytes);
 
 fn nodes<'data>(files: &'data [File], arena: &'data InputArena) -> Vec<Node<'data>> {
     files

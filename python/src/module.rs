@@ -23,12 +23,12 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use pyo3::types::PyDict;
 use pyo3::types::PyTuple;
 use self_cell::self_cell;
 
+use crate::files::File;
 use crate::linker::InputError;
 use crate::rows::Rows;
 use crate::rows::Table;
@@ -287,12 +287,15 @@ impl Module {
     /// Reads a module in text form. Contents that the text only names are looked for in `inputs`, by
     /// name.
     #[staticmethod]
-    #[pyo3(signature = (text, inputs = Vec::new()))]
-    fn parse(
-        py: Python<'_>,
-        text: &str,
-        inputs: Vec<(PyBackedBytes, PyBackedBytes)>,
-    ) -> PyResult<Self> {
+    #[pyo3(signature = (text, inputs = None))]
+    fn parse(py: Python<'_>, text: &str, inputs: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let inputs: Vec<File> = match inputs {
+            None => Vec::new(),
+            Some(inputs) => {
+                let files = py.import("cuweld._files")?;
+                files.call_method1("files_of", (inputs,))?.extract()?
+            }
+        };
         let holder = py.detach(|| {
             Holder::try_new(ModuleMemory::new(), |memory| {
                 let arena = memory.arena();

@@ -49,8 +49,11 @@ class Modules(unittest.TestCase):
         module = cuweld.opt(("a.cubin", cubin), "sm_90", [])
         text = module.print("ref")
         self.assertLess(len(text), len(str(module)))
-        again = cuweld.Module.parse(text, [(b"a.cubin", cubin)])
-        self.assertEqual(str(again), str(module))
+        with self.assertRaisesRegex(cuweld.InputError, "line .*a.cubin"):
+            cuweld.Module.parse(text)
+        for inputs in [("a.cubin", cubin), [("b.cubin", b""), ("a.cubin", cubin)]]:
+            again = cuweld.Module.parse(text, inputs)
+            self.assertEqual(str(again), str(module))
         self.assertEqual(cuweld.diff(again.write(), cubin, ignore_layout=True)["total"], 0)
         with self.assertRaisesRegex(ValueError, "no form of contents"):
             module.print("short")
