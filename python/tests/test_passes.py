@@ -226,12 +226,14 @@ class Passes(unittest.TestCase):
         early = made("early", nothing, before="resolved")
         only = made("only", nothing, refuses=["relocatable"])
         single = made("single", nothing, once=True)
+        needed = made("needed", nothing, required=True)
         for settings, message in [
             ({"insert": late().placed_after("classify")}, "pass 'late' .* requires phase 'live'"),
             ({"insert": early().placed_after("symbol-resolve")}, "early"),
             ({"insert": only().placed_after("classify"), "relocatable": True}, "only"),
             ({"insert": [single().placed_after("classify"), single().placed_before("emit")]}, "single"),
             ({"insert": late().placed_after("nowhere")}, "no step 'nowhere'"),
+            ({"insert": needed().placed_after("classify"), "skip": ["needed"]}, "pass 'needed', without which the file may be wrong"),
         ]:
             with self.subTest(message), self.assertRaisesRegex(cuweld.LinkError, message):
                 link(**settings)
@@ -305,7 +307,7 @@ class Passes(unittest.TestCase):
 
         module = cuweld.opt([A, B], "sm_90", ["classify", AtLeast(registers=40), "select-objects"])
         self.assertTrue(all(one.registers >= 40 for one in module.functions))
-        module.run(Finds, "symbol-resolve")
+        module.run(Finds, "symbol-resolve,callgraph-dce")
         self.assertIn(BLUR, found)
         linked = link(insert=AtLeast(registers=40).placed_after("classify")).cubin
         self.assertEqual(module.link(), linked)
