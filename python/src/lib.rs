@@ -2,6 +2,7 @@
 
 mod files;
 mod findings;
+mod index;
 mod linker;
 mod module;
 mod pass;

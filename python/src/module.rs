@@ -2,6 +2,7 @@
 //! the time of a pass.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
@@ -10,12 +11,8 @@ use std::sync::atomic::Ordering;
 
 use cuweld::ModuleMemory;
 use cuweld_diagnostics::Diagnostics;
-use cuweld_elf::target::attributes::REGCOUNT;
 use cuweld_ir::Arena;
-use cuweld_ir::AttributeId;
-use cuweld_ir::FunctionId;
 use cuweld_ir::Phase;
-use cuweld_ir::table::EntityId;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use cuweld_ir::text::ImageKey;
@@ -29,6 +26,7 @@ use pyo3::types::PyTuple;
 use self_cell::self_cell;
 
 use crate::files::File;
+use crate::index::Index;
 use crate::linker::InputError;
 use crate::rows::Rows;
 use crate::rows::Table;
@@ -82,8 +80,8 @@ pub struct Module {
     said: Mutex<Diagnostics>,
     /// Whether passes have found errors, so that no file comes of it.
     failed: AtomicBool,
-    /// The REGCOUNT record of each function, once one was asked for.
-    register_records: Mutex<Option<Vec<Option<AttributeId>>>>,
+    /// Rows by what they are about, once some were asked for.
+    index: Mutex<Option<Arc<Index>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -99,7 +97,7 @@ impl Module {
             unverified: AtomicBool::new(false),
             said: Mutex::new(said),
             failed: AtomicBool::new(false),
-            register_records: Mutex::new(None),
+            index: Mutex::new(None),
         }
     }
 
@@ -208,8 +206,8 @@ impl Module {
             }
         };
         let said = std::mem::take(&mut *lock(&self.said));
-        // Passes of others may add rows.
-        *lock(&self.register_records) = None;
+        // Passes may add rows.
+        *lock(&self.index) = None;
         let (holder, result) = py.detach(move || {
             let result =
                 holder.with_dependent_mut(|memory, module| run(module, memory.arena(), said));
@@ -220,15 +218,17 @@ impl Module {
         Ok(result)
     }
 
-    /// Returns the record that says how many registers a function needs. They are looked for once:
-    /// Python adds no rows.
-    pub fn register_record(&self, function: FunctionId) -> PyResult<Option<AttributeId>> {
-        let mut records = lock(&self.register_records);
-        let records = match &mut *records {
-            Some(records) => records,
-            none => none.insert(self.with(|_, module| register_records(module))?),
-        };
-        Ok(records.get(function.index()).copied().flatten())
+    /// Returns rows by what they are about.
+    pub fn index(&self) -> PyResult<Arc<Index>> {
+        let mut index = lock(&self.index);
+        Ok(match &*index {
+            Some(index) => Arc::clone(index),
+            None => {
+                let made = Arc::new(self.with(|_, module| Index::new(module))?);
+                *index = Some(Arc::clone(&made));
+                made
+            }
+        })
     }
 
     fn is_failed(&self) -> bool {
@@ -255,19 +255,6 @@ impl Module {
         }
         Err(InputError::new_err(message))
     }
-}
-
-fn register_records(module: &IrModule<'_>) -> Vec<Option<AttributeId>> {
-    let mut records = vec![None; module.functions.len()];
-    for (id, attribute) in module.attributes.iter() {
-        let of_object = attribute.section.is_some() && attribute.code == REGCOUNT;
-        let symbol = module.refs(attribute).first().and_then(|of| of.symbol());
-        let function = symbol.and_then(|symbol| module.symbols[symbol].function);
-        if let Some(function) = function.filter(|_| of_object) {
-            records[function.index()] = Some(id);
-        }
-    }
-    records
 }
 
 /// Returns the words of all phases.

@@ -164,10 +164,15 @@ class Rows(unittest.TestCase):
         self.assertIn("EXECINSTR", blur.section.flag_names)
         relocations = [one for one in module.relocations if one.applies_to == blur.section]
         self.assertTrue(relocations)
+        self.assertEqual(blur.section.relocated_by, relocations)
+        self.assertEqual(module.sections[0].relocated_by, [])
         self.assertTrue(all(one.type.startswith("R_CUDA_") for one in relocations))
         self.assertTrue(all(one.section.type in ("REL", "RELA") for one in relocations))
-        calls = [call for call in module.calls if call.caller == blur.symbol and call.kind == "direct"]
-        self.assertTrue(all(call.callee.object == blur.object for call in calls))
+        calls = [call for call in module.calls if call.caller == blur.symbol]
+        self.assertTrue(calls)
+        self.assertEqual(blur.calls, calls)
+        self.assertTrue(all(call.callee.object == blur.object for call in calls if call.kind == "direct"))
+        self.assertEqual(sum(len(one.calls) for one in module.functions), len(module.calls))
         counts = [one for one in module.attributes if one.code == "REGCOUNT" and one.symbols == [blur.symbol]]
         self.assertEqual([one.words for one in counts], [[blur.registers]])
 

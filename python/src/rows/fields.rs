@@ -31,6 +31,17 @@ pub fn referred(
         .transpose()
 }
 
+/// Makes the objects of rows.
+pub fn all_referred(
+    row_of: &Row,
+    py: Python<'_>,
+    rows: impl Iterator<Item = Referred>,
+) -> PyResult<Vec<Py<PyAny>>> {
+    let module = row_of.module.bind(py);
+    rows.map(|(table, index)| row(module, table, index))
+        .collect()
+}
+
 /// Returns what an optional id of a table refers to.
 pub fn to(table: Table, id: Option<impl EntityId>) -> Option<Referred> {
     id.map(|id| (table, id.index()))

@@ -16,6 +16,7 @@ use super::Row;
 use super::Rows;
 use super::Table;
 use super::fields::NAMES;
+use super::fields::all_referred;
 use super::fields::changeable;
 use super::fields::referred;
 use super::fields::set;
@@ -275,6 +276,15 @@ impl Section {
             _ => None,
         };
         referred(row, slf.py(), to(Table::Sections, section))
+    }
+
+    #[getter]
+    fn relocated_by(slf: &Bound<'_, Self>) -> PyResult<Vec<Py<PyAny>>> {
+        let row = slf.as_super().get();
+        let index = row.module.get().index()?;
+        let relocations = index.relocations(SectionId::new(row.index));
+        let relocations = relocations.map(|id| (Table::Relocations, id.index()));
+        all_referred(row, slf.py(), relocations)
     }
 
     #[getter]

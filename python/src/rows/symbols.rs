@@ -15,6 +15,7 @@ use pyo3::types::PyString;
 use super::Row;
 use super::Table;
 use super::fields::NAMES;
+use super::fields::all_referred;
 use super::fields::changeable;
 use super::fields::named;
 use super::fields::referred;
@@ -230,6 +231,16 @@ impl Function {
     }
 
     #[getter]
+    fn calls(slf: &Bound<'_, Self>) -> PyResult<Vec<Py<PyAny>>> {
+        let row = slf.as_super().get();
+        let symbol = row.read(|module| module.functions[FunctionId::new(row.index)].symbol)?;
+        let index = row.module.get().index()?;
+        let calls = index.calls(symbol).iter();
+        let calls = calls.map(|id| (Table::Calls, id.index()));
+        all_referred(row, slf.py(), calls)
+    }
+
+    #[getter]
     fn fate(slf: &Bound<'_, Self>) -> PyResult<&'static str> {
         let row = slf.as_super().get();
         row.read(|module| module.functions[FunctionId::new(row.index)].fate.name())
@@ -263,7 +274,7 @@ impl Function {
     fn set_registers(slf: &Bound<'_, Self>, registers: u32) -> PyResult<()> {
         let row = slf.as_super().get();
         let id = FunctionId::new(row.index);
-        let record = row.module.get().register_record(id)?;
+        let record = row.module.get().index()?.register_record(id);
         row.change(|arena, module| {
             changeable(module, "the registers of a function", NEEDS)?;
             let mut changed = set(&mut module.functions[id].registers, registers);
