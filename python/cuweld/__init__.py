@@ -34,7 +34,7 @@ from ._cuweld import (
 )
 from ._cuweld import Linker as _Linker
 from ._files import diff, disasm, inspect, is_one, size
-from ._passes import Pass, Placed, described, names, pass_, pass_of, text_of
+from ._passes import Pass, Placed, class_of, described, names, pass_, pass_of, text_of
 
 __all__ = [
     "Attribute",
@@ -87,6 +87,8 @@ class Linker:
 
     def __init__(self, arch, *, progress=None, passes=(), **settings):
         self._linker = _Linker(arch)
+        # By name, the passes in Python.
+        self._passes = {}
         inserted = settings.get("insert", ())
         inserted = [inserted] if isinstance(inserted, (str, Placed)) else list(inserted)
         if "insert" in settings:
@@ -94,7 +96,8 @@ class Linker:
         texts = [str(settings.get("pipeline", "")), *settings.get("insert", ())]
         for one in passes:
             self._add_pass(one)
-            if not any(names(text, one.name) for text in texts):
+            # A file may name it.
+            if not any(names(text, one.name) or '@"' in text for text in texts):
                 raise ValueError(f"the pass '{one.name}' is in no pipeline: name it in insert or pipeline")
         for one in inserted:
             if pass_of(one) is not None:
@@ -105,7 +108,13 @@ class Linker:
             self._linker.progress(progress)
 
     def _add_pass(self, added):
-        self._linker.add_pass(*described(added))
+        cls = class_of(added)
+        passed = self._passes.setdefault(cls.name, [])
+        if not passed:
+            self._linker.add_pass(*described(cls, passed))
+        elif class_of(passed[0]) is not cls:
+            raise ValueError(f"two passes are named '{cls.name}'")
+        passed.append(added)
 
     def add(self, data, name=None, kind="any"):
         """Add an input: bytes, or the path of a file. Messages use its name. Returns the linker."""

@@ -42,7 +42,7 @@ class Pass:
                 raise TypeError(f"the pass '{self.name}' has no option '{word}'")
             if not _accepts(known[key], value):
                 raise TypeError(f"option '{word}' of the pass '{self.name}' does not take {value!r}")
-        self._given = options
+        self._given = {word: list(value) if isinstance(value, tuple) else value for word, value in options.items()}
         self._context = None
 
     def run(self, module):
@@ -156,13 +156,18 @@ def pass_(*, name, **declaration):
 _DECLARED = ("summary", "requires", "establishes", "before", "refuses", "once", "required")
 
 
-def described(passed):
-    """Return what Rust is told of a pass, a class or an object of it, and the function that runs it."""
+def class_of(passed):
+    """Return the class of a pass, which a list of passes may have itself."""
     cls = passed if isinstance(passed, type) else type(passed)
     if not issubclass(cls, Pass):
         raise TypeError(f"{passed!r} is no cuweld.Pass")
     if not isinstance(cls.name, str) or not _NAME.fullmatch(cls.name):
         raise ValueError(f"{cls.__name__}.name is {cls.name!r}: letters, digits, '_', '-' and '.' make a name")
+    return cls
+
+
+def described(cls, passed):
+    """Return what Rust is told of a pass, and the function that runs it: one of the list ``passed``."""
     doc = inspect.cleandoc(cls.__doc__ or cls.run.__doc__ or f"A pass in Python, `{cls.__name__}`.")
     description = {
         "name": cls.name,
@@ -178,9 +183,8 @@ def described(passed):
     }
 
     def run(module, context, options):
-        # An object may keep what it has found; of a class each run has one of its own.
-        ran = passed() if isinstance(passed, type) else passed
         given = {word.replace("-", "_"): value for word, value in json.loads(options).items()}
+        ran = _object(cls, passed, given)
         before, ran._context = ran._context, context
         try:
             returned = ran.run(module, **{**ran._given, **given})
@@ -191,6 +195,17 @@ def described(passed):
         raise TypeError(f"run() returned {returned!r}: whether the module was changed, or nothing")
 
     return description, run
+
+
+def _object(cls, passed, given):
+    """Return the object that runs with these options: one that was handed in may keep what it finds."""
+    objects = [one for one in passed if not isinstance(one, type)]
+    for one in objects:
+        if one._given == given:
+            return one
+    if len(objects) == 1 and len(passed) == 1:
+        return objects[0]
+    return cls()
 
 
 def _options(cls):

@@ -1,6 +1,7 @@
 """Tests of passes written in Python."""
 
 import pathlib
+import tempfile
 import threading
 import typing
 import unittest
@@ -330,6 +331,34 @@ class Passes(unittest.TestCase):
         fresh = True
         for _ in range(2):
             link(passes=[Counts], insert="counts after classify")
+
+    def test_a_pass_stands_several_times_in_a_pipeline(self):
+        class Notes(cuweld.Pass):
+            """Note the options."""
+
+            name = "notes"
+
+            def run(self, module, *, limit: int = 1, words: typing.List[str] = []):
+                self.noted = (limit, list(words))
+                noted.append((limit, list(words)))
+
+        noted, one, two, three = [], Notes(), Notes(limit=2), Notes(words=("a",))
+        places = [one.placed_after("classify"), two.placed_after("select-objects"), three.placed_after("symbol-resolve")]
+        link(insert=places)
+        self.assertEqual([one.noted, two.noted, three.noted], [(1, []), (2, []), (1, ["a"])])
+        self.assertEqual(noted, [one.noted, two.noted, three.noted])
+        link(insert=[*places[:2], "notes{limit=3} after place-memory"])
+        self.assertEqual(noted[3:], [(1, []), (2, []), (3, [])])
+        self.assertEqual(two.noted, (2, []))
+        with self.assertRaisesRegex(ValueError, "two passes are named 'notes'"):
+            link(insert=[one.placed_after("classify"), made("notes", lambda self, module: None)().placed_before("emit")])
+
+    def test_a_file_may_name_a_pass(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "own.toml"
+            path.write_text('name = "own"\n[[pass]]\ninclude = "executable"\n[[pass]]\nuse = "at-least"\noptions = { registers = 50 }\nafter = "classify"\n')
+            cubin = link(passes=[AtLeast], pipeline=f'@"{path}"').cubin
+        self.assertEqual(set(registers(cubin).values()), {50})
 
     def test_links_with_passes_run_in_threads(self):
         expected, outputs = link(insert=AtLeast().placed_after("classify")).cubin, []
