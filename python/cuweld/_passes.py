@@ -90,6 +90,8 @@ class Pass:
 
     def count(self, name, number=1):
         """Add to a counter of the pass, which the setting ``stats`` shows."""
+        if not name.isprintable():
+            raise ValueError(f"no name of a counter: {name!r}")
         self._running().count(name, number)
 
     def remark(self, text, about=None):

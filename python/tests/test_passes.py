@@ -1,5 +1,6 @@
 """Tests of passes written in Python."""
 
+import json
 import pathlib
 import tempfile
 import threading
@@ -142,6 +143,15 @@ class Passes(unittest.TestCase):
         self.assertIn("'blur(const Pixel *, Pixel *, int)' has 32 registers instead of 24", [one["message"] for one in linked.remarks])
         with self.assertWarnsRegex(cuweld.LinkWarning, "looked"):
             cuweld.link([A, B], "sm_90", insert=look().placed_after("callgraph-dce"))
+
+    def test_counters_are_data(self):
+        counts = made("counts", lambda self, module: (self.count('all "functions"', len(module.functions)), self.count("x"), self.count("x", 2), None)[3])
+        linked = link(insert=counts().placed_after("classify"), stats="json")
+        steps = json.loads(linked.findings[-1].message)
+        self.assertEqual(steps[2], {"step": "03-counts", "pass": "counts", "changed": False, "counters": {'all "functions"': 10, "x": 3}})
+        wrong = made("wrong", lambda self, module: self.count("\n"))
+        with self.assertRaisesRegex(cuweld.LinkError, "no name of a counter"):
+            link(insert=wrong().placed_after("classify"))
 
     def test_remarks_are_made_if_somebody_listens(self):
         heard = []

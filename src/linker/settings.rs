@@ -65,8 +65,10 @@ impl Linker {
             "verify-each" => self.controls.watching.verify_each = flag(word, values)?,
             "time-passes" => self.controls.watching.time_passes = flag(word, values)?,
             "stats" => {
-                let form = flag(word, values)?.then_some(StatisticsForm::Table);
-                self.controls.watching.statistics = form;
+                self.controls.watching.statistics = match values {
+                    ["json"] => Some(StatisticsForm::Json),
+                    _ => flag(word, values)?.then_some(StatisticsForm::Table),
+                };
             }
             "remarks" => {
                 self.controls.watching.remarks = match values {
