@@ -224,7 +224,8 @@ class Rows(unittest.TestCase):
             (function, "stack_limit", 1, AttributeError, ""),
             (section, "align", 3, ValueError, "a power of two"),
             (section, "align", 2**40, ValueError, "up to 1048576"),
-            (section, "kind", "txt", ValueError, "no kind of section"),
+            (section, "kind", "text", ValueError, "to 'stripped' alone"),
+            (function.section, "kind", "stripped", ValueError, "of kind 'text' cannot be left out"),
             (section, "name", "x", ValueError, "until the module is 'resolved'"),
             (record, "value", 1, ValueError, "has no value") if record.format == "SVAL" else (record, "words", [1], ValueError, "SVAL"),
             (relocation, "target", function, TypeError, "a Symbol or a Section of the same module"),
@@ -242,6 +243,14 @@ class Rows(unittest.TestCase):
         relocation.target = target
         self.assertEqual(relocation.target, target)
         self.assertIn(f"addend={relocation.addend:#x}", module.print("ref"))
+
+    def test_sections_are_left_out(self):
+        module = until("classify")
+        debug = [one for one in module.sections if one.kind == "debug"]
+        for section in [*debug, *[one for one in module.sections if one.kind == "relocs" and one.applies_to in debug]]:
+            section.kind = "stripped"
+        self.assertTrue(debug)
+        self.assertEqual(module.link(), cuweld.link([A, B], "sm_90", insert="strip-debug after classify"))
 
     def test_random_changes_are_refused_or_linked(self):
         chance, ends = random.Random(0), collections.Counter()

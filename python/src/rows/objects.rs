@@ -244,16 +244,28 @@ impl Section {
     #[setter]
     fn set_kind(slf: &Bound<'_, Self>, kind: &str) -> PyResult<()> {
         let row = slf.as_super().get();
-        let found = SectionKind::from_name(kind);
-        let kind = found.ok_or_else(|| {
-            let message = format!("'{kind}' is no kind of section, such as 'text' or 'stripped'");
-            PyValueError::new_err(message)
-        })?;
+        if kind != SectionKind::Stripped.name() {
+            let message = "the kind of a section follows from its type and name: it can be set to 'stripped' alone";
+            return Err(PyValueError::new_err(message));
+        }
         row.change(|_, module| {
             let phases = [Phase::Classified, Phase::Merged];
             changeable(module, "the kind of a section", phases)?;
+            let is_mercury = module.target.is_mercury();
             let section = &mut module.sections[SectionId::new(row.index)];
-            Ok(set(&mut section.kind, kind))
+            // As `strip-debug` does, and where nothing else relies on the section.
+            match section.kind {
+                SectionKind::Debug | SectionKind::Other | SectionKind::Relocs if !is_mercury => {
+                    section.kind = SectionKind::Stripped;
+                    Ok(true)
+                }
+                SectionKind::Stripped => Ok(false),
+                kind => Err(PyValueError::new_err(format!(
+                    "a section of kind '{}' cannot be left out of a link for {}",
+                    kind.name(),
+                    module.target
+                ))),
+            }
         })
     }
 
