@@ -244,6 +244,17 @@ class Rows(unittest.TestCase):
         self.assertEqual(relocation.target, target)
         self.assertIn(f"addend={relocation.addend:#x}", module.print("ref"))
 
+    def test_records_of_objects_are_changed_until_they_are_merged(self):
+        module = until("merge-metadata")
+        of_objects = [one for one in module.attributes if one.section and one.format == "SVAL"]
+        with self.assertRaisesRegex(ValueError, "the payload of a record .* until the module is 'merged'"):
+            of_objects[0].words = [1]
+        module = until("callgraph-dce")
+        record = next(one for one in module.attributes if one.code == "MAX_STACK_SIZE")
+        record.words = [*record.words[:-1], 4096]
+        self.assertEqual(module.attributes[record.index].words[-1], 4096)
+        self.assertEqual(record.payload[-4:], (4096).to_bytes(4, "little"))
+
     def test_sections_are_left_out(self):
         module = until("classify")
         debug = [one for one in module.sections if one.kind == "debug"]

@@ -137,8 +137,15 @@ impl Relocation {
 #[pyclass(frozen, extends = Row, module = "cuweld")]
 pub struct Attribute;
 
-/// The phases in which a record can be changed: until the file is laid out.
-const BEFORE_LAYOUT: [Phase; 2] = [Phase::Lowered, Phase::LaidOut];
+/// Returns the phases in which a record can be changed: one of an object until it is merged, one that
+/// the linker made until the file is laid out.
+fn changing(attribute: &cuweld_ir::Attribute<'_>) -> [Phase; 2] {
+    let until = match attribute.section {
+        Some(_) => Phase::Merged,
+        None => Phase::LaidOut,
+    };
+    [Phase::Lowered, until]
+}
 
 #[pymethods]
 impl Attribute {
@@ -177,7 +184,8 @@ impl Attribute {
     fn set_value(slf: &Bound<'_, Self>, value: u16) -> PyResult<()> {
         let row = slf.as_super().get();
         row.change(|_, module| {
-            changeable(module, "the value of a record", BEFORE_LAYOUT)?;
+            let phases = changing(&module.attributes[AttributeId::new(row.index)]);
+            changeable(module, "the value of a record", phases)?;
             let attribute = &mut module.attributes[AttributeId::new(row.index)];
             if attribute.format == format::SVAL {
                 let message = "a record with a payload has no value: set its words";
@@ -229,7 +237,8 @@ impl Attribute {
 
 fn set_payload(row: &Row, payload: &[u8]) -> PyResult<()> {
     row.change(|arena, module| {
-        changeable(module, "the payload of a record", BEFORE_LAYOUT)?;
+        let phases = changing(&module.attributes[AttributeId::new(row.index)]);
+        changeable(module, "the payload of a record", phases)?;
         let attribute = &mut module.attributes[AttributeId::new(row.index)];
         if attribute.format != format::SVAL {
             let message = "only records of format SVAL have a payload: set the value";
