@@ -17,6 +17,8 @@ use cuweld_ir::ids::*;
 use cuweld_ir::table::EntityId;
 use cuweld_ir::table::IdRange;
 use cuweld_ir::text;
+use cuweld_ir::text::outline;
+use cuweld_ir::text::outline::Outline;
 use cuweld_ir::verify;
 use cuweld_ir::verify::Rule;
 use proptest::prelude::*;
@@ -57,6 +59,26 @@ fn each_case_breaks_the_rule_of_its_name_and_no_other() {
             assert!(!error.place.is_empty(), "{name}: {error}");
         }
         assert!(module.phase >= rule.from_phase(), "{name}");
+    }
+}
+
+/// The finding of each rule is shown at its row, or at the module's where there is none.
+#[test]
+fn each_finding_is_about_a_row_of_its_rule() {
+    for path in cases() {
+        let text = fs::read_to_string(&path).unwrap();
+        let arena = Arena::new();
+        let outline = Outline::new(&text);
+        for error in verify(&parse(&text, &arena).unwrap()) {
+            let line = outline.line_of_place(&error.place);
+            let line = line.or_else(|| outline.line_of_word("module", 0)).unwrap();
+            let found = text.lines().nth(line).unwrap();
+            let row = outline::row_of_line(found, line, 0).unwrap();
+            assert!(error.rule.rows().contains(&row.word()), "{error}: {found}");
+            for row in error.rule.rows() {
+                assert!(text::vocabulary::row(row).is_some(), "{row}");
+            }
+        }
     }
 }
 

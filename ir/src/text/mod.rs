@@ -11,6 +11,8 @@
 //! - `renumber`: ids of an edited text that count up again.
 //! - `lexer`: positions and tokens; `references`: what is checked once the tables are complete; `tables`: rows by prefix.
 //! - `content`: bytes as slices of an image, as hex or as a hash; `rebuild`: the output image.
+//! - [`outline`]: where rows and ids stand, also of a text that does not parse.
+//! - [`vocabulary`]: what words mean, for editors.
 //! - `quote`, `words`: how names and enumerations are spelled; `names`: the words for programs.
 //!
 //! Both directions are linear in the size of the text. The parser never panics, and every reference
@@ -24,6 +26,7 @@ mod lexer;
 mod link_rows;
 mod names;
 mod options;
+pub mod outline;
 mod parse;
 mod parse_tables;
 mod parse_values;
@@ -38,6 +41,7 @@ mod renumber;
 mod rows;
 mod tables;
 mod values;
+pub mod vocabulary;
 mod words;
 
 #[cfg(test)]

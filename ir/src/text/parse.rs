@@ -104,6 +104,15 @@ impl<'t, 'data, 'r> Parser<'t, 'data, 'r> {
     }
 }
 
+/// Returns where ids stand that a text refers to: line and column, counted from 1.
+#[cfg(test)]
+pub(super) fn claimed_ids(text: &str) -> Vec<(usize, usize)> {
+    let arena = Arena::new();
+    let mut parser = Parser::new(text, &arena, &|_| None);
+    parser.text().unwrap();
+    parser.references.places_of_ids()
+}
+
 impl<'t, 'data> Parser<'t, 'data, '_> {
     pub(super) fn text(&mut self) -> Parsed<()> {
         self.cursor.start_row();

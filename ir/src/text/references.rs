@@ -43,6 +43,15 @@ impl<'t> References<'t> {
         self.claims.push((position, claim));
     }
 
+    /// Returns the places of ids: line and column, counted from 1.
+    #[cfg(test)]
+    pub(super) fn places_of_ids(&self) -> Vec<(usize, usize)> {
+        let is_id =
+            |claim: &Claim<'_>| matches!(claim, Claim::Entity { .. } | Claim::Length { .. });
+        let ids = self.claims.iter().filter(|(_, claim)| is_id(claim));
+        ids.map(|(at, _)| (at.line, at.column)).collect()
+    }
+
     /// Checks every claim against the module.
     pub(super) fn check(&self, module: &Module<'_>) -> Parsed<()> {
         for (position, claim) in &self.claims {

@@ -193,6 +193,96 @@ cuweld_elf::rules! {
     Image = "image" from Emitted,
 }
 
+impl Rule {
+    /// Returns the rows that the rule is about, as the grammar of the text form calls them.
+    pub fn rows(self) -> &'static [&'static str] {
+        match self {
+            Rule::IdsInRange => &[],
+            Rule::ObjectRanges => &["object", "owns"],
+            Rule::RowObject => &["section", "symbol", "function"],
+            Rule::SameObject => &[
+                "section",
+                "symbol",
+                "function",
+                "reloc",
+                "attribute",
+                "call",
+                "prototype",
+            ],
+            Rule::SectionRelocs => &["section", "relocs", "reloc"],
+            Rule::SectionAttributes => &["section", "attributes", "attribute"],
+            Rule::NoteSection => &["note", "notes"],
+            Rule::AttributeRefs => &["attribute", "attribute-refs"],
+            Rule::AttributeForm => &["attribute"],
+            Rule::SectionAlign | Rule::SectionContent | Rule::SectionInfo => &["section"],
+            Rule::SymbolInfo => &["symbol"],
+            Rule::FunctionSymbol => &["function", "symbol"],
+            Rule::RelAddend => &["reloc"],
+            Rule::CallForm => &["call"],
+            Rule::EarlyClassified => &["section", "function"],
+            Rule::EarlySelected => &["object"],
+            Rule::EarlyResolved => &["link-symbol", "merge", "function"],
+            Rule::EarlyLive => &[
+                "link-symbol",
+                "merged-info",
+                "merged-compat",
+                "merged-notes",
+            ],
+            Rule::EarlyPlaced => &[
+                "section",
+                "function",
+                "link-symbol",
+                "bank-piece",
+                "pool-part",
+                "header-slot",
+            ],
+            Rule::EarlyPlanned => &["reloc"],
+            Rule::EarlyLaidOut => &["plan", "fixup"],
+            Rule::EarlyEmitted => &["image"],
+            Rule::KindSet | Rule::KindForm => &["section"],
+            Rule::TextOwner => &["section", "function"],
+            Rule::FunctionInfo => &["function"],
+            Rule::StateSet | Rule::IncludedType => &["object"],
+            Rule::LinkSet => &["symbol"],
+            Rule::LinkMembers | Rule::LinkName | Rule::LinkUnique => &["link-symbol", "symbol"],
+            Rule::LinkOrder => &["link-symbol"],
+            Rule::FunctionState => &["function"],
+            Rule::MergeLog => &["merge", "link-symbol", "function"],
+            Rule::CommonAlign | Rule::LiveSet => &["link-symbol"],
+            Rule::MergedInfo => &["merged-info"],
+            Rule::MergedRefs => &["merged-info", "merged-compat", "attribute"],
+            Rule::PlaceOrder | Rule::PlaceKind => &["section"],
+            Rule::BankPiece => &["bank-piece", "pool-part"],
+            Rule::BankOverlap => &["bank-piece"],
+            Rule::ValueSet | Rule::ValuePlace => &["link-symbol"],
+            Rule::SharedPlace => &["link-symbol"],
+            Rule::SharedFrame => &["function"],
+            Rule::PlanSet
+            | Rule::PlanGone
+            | Rule::PlanOffset
+            | Rule::PlanType
+            | Rule::PlanForm
+            | Rule::PlanTarget => &["reloc"],
+            Rule::FixupOrder | Rule::FixupField | Rule::FixupCause => &["fixup"],
+            Rule::LayoutSet => &["module"],
+            Rule::LayoutTables | Rule::LayoutNull => &["plan"],
+            Rule::LayoutNames => &["output-section", "output-symbol", "symbol-names"],
+            Rule::LayoutLinks => &["output-section"],
+            Rule::LayoutSymbols => &["output-symbol"],
+            Rule::LayoutRanges => &["output-section", "plan"],
+            Rule::LayoutRelocs => &["output-reloc"],
+            Rule::LayoutKept => &["output-reloc", "reloc"],
+            Rule::LayoutCarried => &["section"],
+            Rule::LayoutPieces => &["piece"],
+            Rule::LayoutSize => &["output-section"],
+            Rule::LayoutOffsets => &["output-section", "plan"],
+            Rule::LayoutSegments => &["segment"],
+            Rule::Patched => &["reloc"],
+            Rule::Image => &["image"],
+        }
+    }
+}
+
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
