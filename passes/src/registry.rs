@@ -159,6 +159,12 @@ impl Registry {
         self.passes.iter().find(|pass| pass.info.name == name)
     }
 
+    /// Takes the pass of this name out, to be wrapped in another one.
+    pub fn take(&mut self, name: &str) -> Option<Registered> {
+        let at = self.passes.iter().position(|pass| pass.info.name == name)?;
+        Some(self.passes.remove(at))
+    }
+
     /// Returns the declarations of all passes.
     pub fn iter(&self) -> impl Iterator<Item = &PassInfo> {
         self.passes.iter().map(|pass| &pass.info)

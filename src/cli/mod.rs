@@ -23,6 +23,7 @@ mod finalize;
 mod finalizer_args;
 mod inspect;
 mod jitlink;
+mod language_server;
 mod log;
 mod module_args;
 mod native;

@@ -14,7 +14,6 @@ use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::text;
 use cuweld_ir::text::ImageKey;
-use cuweld_ir::text::ParseError;
 
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::parse_target;
@@ -22,7 +21,7 @@ use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::driver::read_inputs;
 use crate::input::InputArena;
-use crate::invariants::findings;
+use crate::module_text;
 
 /// Where a module comes from.
 #[derive(clap::Args, Debug)]
@@ -163,19 +162,14 @@ fn parse<'data>(
             .filter(|_| key.member.is_empty())?;
         Some(arena.bytes(&bytes))
     };
-    let refused = |error: ParseError| {
-        let message = format!("'{input}': {error}");
-        let diagnostic = Diagnostic::fatal(usage::MODULE, message);
-        match error.help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        }
-    };
     let counted = match args.renumber {
-        true => Cow::Owned(text::renumber(text).map_err(refused)?),
+        true => {
+            let renumbered = text::renumber(text);
+            Cow::Owned(renumbered.map_err(|error| module_text::refused(input, error))?)
+        }
         false => Cow::Borrowed(text),
     };
-    let module = text::parse(&counted, arena, &resolve).map_err(refused)?;
+    let module = module_text::parse(input, &counted, arena, &resolve)?;
     if let Some(target) = args.arch.filter(|target| *target != module.target) {
         return Err(Diagnostic::fatal(
             usage::MODULE,
@@ -185,17 +179,8 @@ fn parse<'data>(
             ),
         ));
     }
-    // Passes rely on the invariants; a text may say anything.
-    let broken = findings(&module);
-    if broken.is_empty() {
-        return Ok(module);
-    }
-    let mut diagnostic = Diagnostic::fatal(
-        usage::MODULE,
-        format!("'{input}' is no module that passes can take"),
-    );
-    diagnostic.notes = broken;
-    Err(diagnostic)
+    module_text::sound(input, &module)?;
+    Ok(module)
 }
 
 fn read_objects<'data>(

@@ -31,6 +31,7 @@ use super::finalize::FinalizeArgs;
 use super::finalizer_args::FinalizerArgs;
 use super::inspect::InspectArgs;
 use super::jitlink::JitlinkArgs;
+use super::language_server::LanguageServerArgs;
 use super::log::traced;
 use super::module_args::is_text_path;
 use super::new_pass::NewPassArgs;
@@ -144,6 +145,9 @@ enum Command {
     TestPasses(TestPassesArgs),
     /// Say what the code of a finding means, when it comes, and what to do.
     Explain(ExplainArgs),
+    /// Answer an editor's questions about `.lir` and pipeline files, by the Language Server Protocol
+    /// on standard input and output.
+    LanguageServer(LanguageServerArgs),
 }
 
 #[derive(clap::Args)]
@@ -274,6 +278,9 @@ pub fn run(
             super::test_passes::run(&args, program.register, stdout, stderr)
         }
         Command::Explain(args) => super::explain::run(&args, stdout, stderr),
+        Command::LanguageServer(args) => {
+            super::language_server::run(&args, program.register, stdout, stderr)
+        }
     }
 }
 

@@ -25,6 +25,7 @@ mod fuzz_entries;
 mod gc_sections;
 mod inspect;
 mod jitlink;
+mod language_server;
 mod limits;
 mod link_map;
 mod linker;

@@ -143,6 +143,12 @@ impl PipelineError {
         &self.kind
     }
 
+    /// Returns the text that it is about, and the bytes of it.
+    pub fn place(&self) -> Option<(&Source, Range<usize>)> {
+        let (source, range) = self.at.as_deref()?;
+        Some((source, range.clone()))
+    }
+
     /// Returns the name of the text with the line and column, counted from one.
     pub fn location(&self) -> Option<(&str, usize, usize)> {
         let (source, range) = self.at.as_deref()?;

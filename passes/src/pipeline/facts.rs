@@ -80,6 +80,14 @@ impl Facts {
         Facts(holding.fold(0, |bits, (index, _)| bits | 1 << index))
     }
 
+    /// Returns the facts of a link that is the same but for this one; the same if there is none of
+    /// this name.
+    pub fn with(self, name: &str, holds: bool) -> Self {
+        let index = Self::ALL.iter().position(|info| info.name == name);
+        let bit = index.map_or(0, |index| 1 << index);
+        Facts(if holds { self.0 | bit } else { self.0 & !bit })
+    }
+
     /// Returns whether a fact holds; `None` if there is no such fact.
     pub fn holds(self, name: &str) -> Option<bool> {
         let index = Self::ALL.iter().position(|info| info.name == name)?;
@@ -131,6 +139,12 @@ mod tests {
         for info in Facts::ALL {
             assert_eq!(all.holds(info.name), Some(true), "{}", info.name);
         }
+        let not = all.with("debug", false);
+        assert_eq!(not.holds("debug"), Some(false));
+        assert_eq!(
+            (not.with("debug", true), not.with("debgu", true)),
+            (all, not)
+        );
         assert_eq!(all.holds("debgu"), None);
         assert_eq!(Facts::suggest("debgu"), Some("debug"));
         let hopper = Facts::new(Target::parse("sm_90").unwrap(), &LinkOptions::default());

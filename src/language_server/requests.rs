@@ -1,0 +1,328 @@
+//! The answers to requests about documents.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use gen_lsp_types::*;
+
+use super::document::Content;
+use super::document::Document;
+use super::lir;
+use super::lir::row::Text;
+use super::pipeline::features::Definition as Place;
+use super::pipeline::features::Pipeline;
+use super::pipeline::sources::Sources;
+use super::proposal::Proposal;
+use super::run_pass::runnable;
+use super::server::APPLY_PASS;
+use super::server::RUN_PASS;
+use super::server::Server;
+use super::uri::uri_of;
+
+/// Says what the server can do.
+pub fn capabilities() -> InitializeResult {
+    let triggers = ["\"", "=", "%", "#", "$", "@"].map(str::to_owned);
+    InitializeResult {
+        capabilities: ServerCapabilities {
+            text_document_sync: Some(TextDocumentSync::Options(TextDocumentSyncOptions {
+                open_close: Some(true),
+                change: Some(TextDocumentSyncKind::Incremental),
+                ..Default::default()
+            })),
+            hover_provider: Some(HoverProvider::Bool(true)),
+            definition_provider: Some(DefinitionProvider::Bool(true)),
+            references_provider: Some(ReferencesProvider::Bool(true)),
+            document_symbol_provider: Some(DocumentSymbolProvider::Bool(true)),
+            folding_range_provider: Some(FoldingRangeProvider::Bool(true)),
+            code_action_provider: Some(CodeActionProvider::Bool(true)),
+            code_lens_provider: Some(CodeLensOptions::default()),
+            completion_provider: Some(CompletionOptions {
+                trigger_characters: Some(triggers.into()),
+                ..Default::default()
+            }),
+            execute_command_provider: Some(ExecuteCommandOptions {
+                commands: vec![RUN_PASS.to_owned(), APPLY_PASS.to_owned()],
+                ..Default::default()
+            }),
+            ..Default::default()
+        },
+        server_info: Some(ServerInfo {
+            name: "cuweld".to_owned(),
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        }),
+    }
+}
+
+/// A document with the byte that a request is about.
+type At<'s> = (&'s Document, usize);
+
+impl Server<'_> {
+    fn at(&self, place: &TextDocumentPositionParams) -> Option<At<'_>> {
+        let document = self.documents.get(&place.text_document.uri.0)?;
+        Some((
+            document,
+            document.lines.offset(&document.text, place.position),
+        ))
+    }
+
+    fn pipeline<'s>(&'s self, document: &'s Document) -> Option<Pipeline<'s>> {
+        let Content::Pipeline(syntax) = &document.content else {
+            return None;
+        };
+        Some(Pipeline {
+            text: &document.text,
+            path: document.path.as_deref().unwrap_or(Path::new("")),
+            syntax,
+            registry: &self.registry,
+            sources: Sources {
+                documents: &self.documents,
+            },
+            folders: &self.folders,
+        })
+    }
+}
+
+/// Returns a document as a module, if it is one.
+fn module(document: &Document) -> Option<Text<'_>> {
+    Some(Text {
+        text: &document.text,
+        lines: &document.lines,
+        outline: document.outline()?,
+    })
+}
+
+/// Says what stands at a place.
+pub fn hover(server: &Server<'_>, params: HoverParams) -> Option<Hover> {
+    let (document, offset) = server.at(&params.text_document_position_params)?;
+    let (text, place) = match module(document) {
+        Some(text) => lir::hover::hover(&text, offset, &server.registry)?,
+        None => server.pipeline(document)?.hover(offset)?,
+    };
+    Some(Hover {
+        contents: markdown(text).into(),
+        range: Some(document.lines.range(&document.text, &place)),
+    })
+}
+
+fn markdown(value: String) -> MarkupContent {
+    MarkupContent {
+        kind: MarkupKind::Markdown,
+        value,
+    }
+}
+
+/// Says where what stands at a place is defined.
+pub fn definition(server: &Server<'_>, params: DefinitionParams) -> Option<DefinitionResponse> {
+    let (document, offset) = server.at(&params.text_document_position_params)?;
+    let place = match module(document) {
+        Some(text) => Place::Here(lir::navigation::definition(&text, offset)?),
+        None => server.pipeline(document)?.definition(offset)?,
+    };
+    let location = match place {
+        Place::Here(place) => Location {
+            uri: Uri(document.uri.clone()),
+            range: document.lines.range(&document.text, &place),
+        },
+        Place::File(path) => Location {
+            uri: Uri(uri_of(&std::path::absolute(path).ok()?)),
+            range: Range::default(),
+        },
+    };
+    Some(DefinitionResponse::Definition(location.into()))
+}
+
+/// Says where the row is named whose id stands at a place.
+pub fn references(server: &Server<'_>, params: ReferenceParams) -> Option<Vec<Location>> {
+    let (document, offset) = server.at(&params.text_document_position_params)?;
+    let text = module(document)?;
+    let places = lir::navigation::references(&text, offset, params.context.include_declaration);
+    let locations = places.iter().map(|place| Location {
+        uri: Uri(document.uri.clone()),
+        range: document.lines.range(&document.text, place),
+    });
+    Some(locations.collect())
+}
+
+/// Lists what a document holds.
+pub fn symbols(
+    server: &Server<'_>,
+    params: DocumentSymbolParams,
+) -> Option<DocumentSymbolResponse> {
+    let document = server.documents.get(&params.text_document.uri.0)?;
+    let symbols = match module(document) {
+        Some(text) => {
+            let symbols = lir::navigation::symbols(&text).into_iter();
+            symbols
+                .map(|symbol| module_symbol(document, symbol))
+                .collect()
+        }
+        None => {
+            let steps = server.pipeline(document)?.steps().into_iter();
+            let steps = steps.map(|(name, place)| {
+                let range = document.lines.range(&document.text, &place);
+                DocumentSymbol::new(
+                    name,
+                    None,
+                    SymbolKind::Function,
+                    None,
+                    None,
+                    range,
+                    range,
+                    None,
+                )
+            });
+            steps.collect()
+        }
+    };
+    Some(DocumentSymbolResponse::DocumentSymbolList(symbols))
+}
+
+fn module_symbol(document: &Document, symbol: lir::navigation::Symbol) -> DocumentSymbol {
+    use lir::navigation::Kind;
+    let range = |place| document.lines.range(&document.text, place);
+    let kind = match symbol.kind {
+        Kind::Object => SymbolKind::Module,
+        Kind::Part => SymbolKind::Namespace,
+        Kind::Section => SymbolKind::Array,
+        Kind::Function => SymbolKind::Function,
+        Kind::Symbol => SymbolKind::Variable,
+    };
+    let (place, row) = (range(&symbol.place), range(&symbol.row));
+    let detail = Some(symbol.detail).filter(|detail| !detail.is_empty());
+    let children = symbol.children.into_iter();
+    let children = children
+        .map(|child| module_symbol(document, child))
+        .collect();
+    DocumentSymbol::new(
+        symbol.name,
+        detail,
+        kind,
+        None,
+        None,
+        place,
+        row,
+        Some(children),
+    )
+}
+
+/// Lists blocks that can be folded.
+pub fn folds(server: &Server<'_>, params: FoldingRangeParams) -> Option<Vec<FoldingRange>> {
+    let document = server.documents.get(&params.text_document.uri.0)?;
+    let folds = lir::navigation::folds(&module(document)?);
+    let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+    let folds = folds.into_iter().map(|(first, last)| FoldingRange {
+        start_line: line(first),
+        end_line: line(last),
+        kind: Some(FoldingRangeKind::Region),
+        ..Default::default()
+    });
+    Some(folds.collect())
+}
+
+/// Lists what can be written at a place.
+pub fn complete(server: &Server<'_>, params: CompletionParams) -> Option<CompletionResponse> {
+    let (document, offset) = server.at(&params.text_document_position_params)?;
+    let (proposals, kind) = match module(document) {
+        Some(text) => (
+            lir::completion::complete(&text, offset),
+            CompletionItemKind::Value,
+        ),
+        None => (
+            server.pipeline(document)?.complete(offset),
+            CompletionItemKind::Keyword,
+        ),
+    };
+    let items = proposals.into_iter().map(|proposal| {
+        let Proposal {
+            word,
+            detail,
+            text,
+            place,
+            insert,
+        } = proposal;
+        let edit = TextEdit {
+            range: document.lines.range(&document.text, &place),
+            new_text: insert,
+        };
+        CompletionItem {
+            label: word,
+            kind: Some(kind),
+            detail: Some(detail).filter(|it| !it.is_empty()),
+            documentation: Some(text)
+                .filter(|it| !it.is_empty())
+                .map(|it| markdown(it).into()),
+            text_edit: Some(edit.into()),
+            ..Default::default()
+        }
+    });
+    Some(items.collect::<Vec<_>>().into())
+}
+
+/// Returns the passes that can run over a document's module, each as a command that puts the result
+/// into the document.
+fn runs(server: &Server<'_>, document: &Document) -> Vec<(bool, Command)> {
+    let phase = module(document).and_then(|text| lir::hover::phase_of(&text));
+    let passes = phase.map_or(Vec::new(), |phase| runnable(&server.registry, phase));
+    let needs_options = ["exec"];
+    let passes = passes
+        .into_iter()
+        .filter(|info| !needs_options.contains(&info.name));
+    let commands = passes.map(|info| {
+        let arguments = [document.uri.as_str(), info.name].map(|it| it.to_owned().into());
+        let command = Command {
+            title: format!("Run {}", info.name),
+            tooltip: Some(info.summary.to_owned()),
+            command: APPLY_PASS.to_owned(),
+            arguments: Some(arguments.into()),
+        };
+        (info.establishes.is_some(), command)
+    });
+    commands.collect()
+}
+
+/// Offers the next pass of a link, beside the row of the module.
+pub fn lenses(server: &Server<'_>, params: CodeLensParams) -> Option<Vec<CodeLens>> {
+    let document = server.documents.get(&params.text_document.uri.0)?;
+    let text = module(document)?;
+    let row = text.row(text.outline.line_of_word("module", 0)?)?;
+    let place = row.start..row.start + row.text.len();
+    let range = document.lines.range(&document.text, &place);
+    let next = runs(server, document)
+        .into_iter()
+        .find(|(is_milestone, _)| *is_milestone);
+    let lens = next.map(|(_, command)| CodeLens::new(range, Some(command), None));
+    Some(lens.into_iter().collect())
+}
+
+/// Offers all passes that can run.
+pub fn actions(server: &Server<'_>, params: CodeActionParams) -> Option<Vec<CodeActionResponse>> {
+    let document = server.documents.get(&params.text_document.uri.0)?;
+    let wanted = |only: &Vec<CodeActionKind>| only.contains(&CodeActionKind::Source);
+    if !params.context.only.as_ref().is_none_or(wanted) {
+        return Some(Vec::new());
+    }
+    let actions = runs(server, document).into_iter().map(|(_, command)| {
+        CodeActionResponse::CodeAction(CodeAction {
+            title: command.title.clone(),
+            kind: Some(CodeActionKind::Source),
+            command: Some(command),
+            ..Default::default()
+        })
+    });
+    Some(actions.collect())
+}
+
+/// Returns the edit that puts a text into a document.
+pub fn replacement(document: &Document, text: String) -> WorkspaceEdit {
+    let edit = TextEdit {
+        range: document
+            .lines
+            .range(&document.text, &(0..document.text.len())),
+        new_text: text,
+    };
+    let changes = HashMap::from([(Uri(document.uri.clone()), vec![edit])]);
+    WorkspaceEdit {
+        changes: Some(changes),
+        ..Default::default()
+    }
+}
