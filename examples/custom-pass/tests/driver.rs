@@ -1,6 +1,7 @@
 //! The driver links as cuweld does, and has the pass.
 
-use std::process::{Command, Output};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
 
 const INPUTS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -28,6 +29,37 @@ fn the_pass_is_one_of_the_driver() {
         "{text}"
     );
     assert!(text.contains("greediest function"), "{text}");
+}
+
+/// An editor that starts the driver's language server knows the pass in pipeline files.
+#[test]
+fn the_language_server_knows_the_pass() {
+    let pipeline = "name = 'x'\\n[[pass]]\\nuse = 'check-registers'\\noptions = { limits = 4 }\\n";
+    let document = format!(
+        r#"{{ "uri": "file:///x.toml", "languageId": "toml", "version": 1, "text": "{pipeline}" }}"#
+    );
+    let messages = [
+        r#""id": 1, "method": "initialize", "params": { "capabilities": {} }"#.to_owned(),
+        format!(r#""method": "textDocument/didOpen", "params": {{ "textDocument": {document} }}"#),
+        r#""id": 2, "method": "shutdown""#.to_owned(),
+        r#""method": "exit""#.to_owned(),
+    ];
+    let messages = messages.map(|message| {
+        let text = format!(r#"{{ "jsonrpc": "2.0", {message} }}"#);
+        format!("Content-Length: {}\r\n\r\n{text}", text.len())
+    });
+    let mut server = Command::new(env!("CARGO_BIN_EXE_custom-pass"))
+        .arg("language-server")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = server.stdin.take().unwrap();
+    input.write_all(messages.concat().as_bytes()).unwrap();
+    let output = server.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let message = "pass 'check-registers': there is no option 'limits'; did you mean 'limit'?";
+    assert!(output.status.success() && said.contains(message), "{said}");
 }
 
 #[test]

@@ -37,9 +37,10 @@ pub fn values(row: &str, key: &str) -> &'static [Meaning] {
         (_, "kind") => KINDS,
         (_, "fate") => FATES,
         (_, "live") => LIVENESS,
-        ("merge", _) => OUTCOMES,
-        ("call", _) => CALLS,
-        ("symbol", _) => SYMBOLS,
+        ("merge", "") => OUTCOMES,
+        ("call", "") => CALLS,
+        ("symbol", "") => SYMBOLS,
+        ("symbol" | "output-symbol", "other") => OTHERS,
         ("attribute", "") => FORMATS,
         ("module", "bytes") => BYTES,
         _ => &[],
@@ -766,9 +767,13 @@ const SYMBOLS: &[Meaning] = &[
     ("CUDA_SAMPLER", "A sampler reference."),
     ("CUDA_SURFACE", "A surface reference."),
     ("CUDA_OBJECT", "A variable in a memory of the GPU."),
+];
+
+const OTHERS: &[Meaning] = &[
     ("ENTRY", "A kernel."),
-    ("SHARED", "In shared memory."),
-    ("CONSTANT", "In a constant bank."),
+    ("GLOBAL", "A variable in global memory."),
+    ("SHARED", "A variable in shared memory."),
+    ("CONSTANT", "A variable in a constant bank."),
 ];
 
 const FORMATS: &[Meaning] = &[
@@ -908,17 +913,9 @@ mod tests {
             words::BANK_KINDS.map(|it| it.0.to_owned()).to_vec(),
         ];
         assert_eq!(words("section", "kind"), kinds.concat());
-        let symbols = [
-            words::BINDINGS.list(),
-            words::SYMBOL_TYPES.list(),
-            words::SYMBOL_OTHERS.list(),
-        ];
-        for word in symbols.into_iter().flat_map(list) {
-            assert!(
-                value("symbol", "", &word).is_some() || word == "GLOBAL",
-                "{word}"
-            );
-        }
+        let symbols = [words::BINDINGS.list(), words::SYMBOL_TYPES.list()].map(list);
+        assert_eq!(words("symbol", ""), symbols.concat());
+        assert_eq!(words("symbol", "other"), list(words::SYMBOL_OTHERS.list()));
         for form in crate::text::DumpBytes::ALL {
             assert!(value("module", "bytes", form.name()).is_some());
         }

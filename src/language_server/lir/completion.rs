@@ -41,16 +41,16 @@ pub fn complete(text: &Text<'_>, offset: usize) -> Vec<Proposal> {
 fn words(row: &Row<'_>, place: &Range<usize>) -> Vec<Proposal> {
     let kind = row.word();
     let key = key_before(row, place);
-    let proposal = |(word, meaning): (&str, &str), after: &str| Proposal {
+    let proposal = |(word, meaning): (&str, &str)| Proposal {
         word: word.to_owned(),
         detail: meaning.to_owned(),
         text: String::new(),
         place: place.clone(),
-        insert: format!("{word}{after}"),
+        insert: word.to_owned(),
     };
     if let Some(key) = key {
         let values = vocabulary::values(kind, key).iter().copied();
-        return values.map(|value| proposal(value, "")).collect();
+        return values.map(proposal).collect();
     }
     let fields = vocabulary::fields(kind).into_iter();
     let has = |key: &str| {
@@ -59,7 +59,9 @@ fn words(row: &Row<'_>, place: &Range<usize>) -> Vec<Proposal> {
             .any(|field| field.split('=').next() == Some(key))
     };
     let missing = fields.filter(|(key, _)| !has(key));
-    missing.map(|field| proposal(field, "")).collect()
+    // Words that stand without a key.
+    let values = vocabulary::values(kind, "").iter().copied();
+    values.chain(missing).map(proposal).collect()
 }
 
 /// Returns the ids of a table, with their names, and what stands in the row.

@@ -102,31 +102,31 @@ fn named(text: &Text<'_>, id: RowId, row: &Row<'_>) -> String {
             let _ = write!(shown, "\n\n`{demangled}`");
         }
     }
-    if let Some(object) = object_of(text, row.line).filter(|_| row.word() != "object") {
+    if let Some(object) = object_of(text, row) {
         let _ = write!(shown, "\n\nof {object}");
     }
     shown + "\n\n"
 }
 
-/// Returns the object in whose block a line stands.
-fn object_of(text: &Text<'_>, line: usize) -> Option<String> {
-    let mut index = 0;
-    let first = text.outline.line_of(RowId::parse("@0")?.0)?;
-    if line < first {
+/// Returns the object in whose block a row stands; rows of the whole link stand in none.
+fn object_of(text: &Text<'_>, row: &Row<'_>) -> Option<String> {
+    let of_link = matches!(row.word(), "object" | "link-symbol");
+    let unowned = text.outline.line_of_word("unowned", 0);
+    if of_link || unowned.is_some_and(|line| line < row.line) {
         return None;
     }
+    let (first, _) = RowId::parse("@0")?;
+    let begins = |index| text.outline.line_of(first.with_index(index));
     // Blocks stand in the order of their ids.
-    let id = |index| RowId::parse("@0").map(|(id, _)| id.with_index(index));
-    let mut step = 1 << 20;
+    let (mut index, mut step) = (0, 1 << 20);
     while step > 0 {
-        let next = text.outline.line_of(id(index + step)?);
-        match next.is_some_and(|next| next <= line) {
+        match begins(index + step).is_some_and(|line| line <= row.line) {
             true => index += step,
             false => step /= 2,
         }
     }
-    let row = text.definition(id(index)?)?;
-    let name = text.name_of(&row)?;
+    begins(index).filter(|line| *line <= row.line)?;
+    let name = text.name_of(&text.definition(first.with_index(index))?)?;
     Some(format!("`@{index}` {name}"))
 }
 
