@@ -11,4 +11,5 @@ pub use crate::input::host_object;
 pub use crate::input::identify;
 pub use crate::input::select;
 pub use crate::input::zstd;
+pub use crate::language_server::serve as language_server;
 pub use crate::repro::Replay;

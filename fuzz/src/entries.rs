@@ -14,6 +14,7 @@ use cuweld::diagnostics::Reporter;
 use cuweld::diagnostics::Style;
 use cuweld::disasm::Listing;
 use cuweld::inspect::inspect_bytes;
+use cuweld::internals::language_server as language_server_of;
 use cuweld::internals::parse::LowArgs;
 use cuweld::internals::parse::parse;
 use cuweld::run_pipeline;
@@ -269,6 +270,57 @@ pub fn pipeline(data: &[u8]) {
             Phase::Lowered,
         );
     }
+}
+
+/// Bytes of an editor, then a document that is a module and a pipeline, about which everything is asked at places all over it.
+pub fn language_server(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut session = data.to_vec();
+    session.extend_from_slice(b"\r\n\r\n");
+    let mut say = |message: serde_json::Value| {
+        let body = message.to_string();
+        let header = format!("Content-Length: {}\r\n\r\n", body.len());
+        session.extend_from_slice((header + &body).as_bytes());
+    };
+    let request = |method: &str, params: serde_json::Value| serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    say(request("initialize", serde_json::json!({})));
+    for uri in ["untitled:x.lir", "file:///pipelines/x.toml"] {
+        let document =
+            serde_json::json!({ "uri": uri, "languageId": "x", "version": 1, "text": text });
+        let opened = serde_json::json!({ "textDocument": document });
+        say(
+            serde_json::json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": opened }),
+        );
+        let lines = text.lines().count();
+        for step in 0..4 {
+            let line = lines * step / 4;
+            let length = text.lines().nth(line).map_or(0, str::len);
+            let position =
+                serde_json::json!({ "line": line, "character": (length + 1) * (step * 3 % 4) / 4 });
+            let params = serde_json::json!({
+                "textDocument": { "uri": uri },
+                "position": position,
+                "context": { "includeDeclaration": true },
+            });
+            for method in ["hover", "definition", "references"] {
+                say(request(&format!("textDocument/{method}"), params.clone()));
+            }
+            let params =
+                serde_json::json!({ "textDocument": { "uri": uri }, "position": position });
+            say(request("textDocument/completion", params));
+        }
+        for method in ["documentSymbol", "foldingRange", "codeLens"] {
+            let params = serde_json::json!({ "textDocument": { "uri": uri } });
+            say(request(&format!("textDocument/{method}"), params));
+        }
+    }
+    let mut said = Vec::new();
+    let extensions = cuweld::extend::Extensions::default();
+    let _ = language_server_of(io::Cursor::new(session), &mut said, extensions);
+    // A header in the bytes may take what follows it for its body.
+    let is_header = text.to_ascii_lowercase().contains("content-length");
+    let said = String::from_utf8_lossy(&said);
+    assert!(is_header || said.contains("serverInfo") && said.contains("publishDiagnostics"));
 }
 
 /// The file of `--options-file` on nvlink's command line. It names no other file that can be read.

@@ -297,7 +297,9 @@ pub fn lenses(server: &Server<'_>, params: CodeLensParams) -> Option<Vec<CodeLen
 /// Offers all passes that can run.
 pub fn actions(server: &Server<'_>, params: CodeActionParams) -> Option<Vec<CodeActionResponse>> {
     let document = server.documents.get(&params.text_document.uri.0)?;
-    let wanted = |only: &Vec<CodeActionKind>| only.contains(&CodeActionKind::Source);
+    let wanted = |only: &Vec<CodeActionKind>| {
+        only.contains(&CodeActionKind::Source) || only.contains(&CodeActionKind::Empty)
+    };
     if !params.context.only.as_ref().is_none_or(wanted) {
         return Some(Vec::new());
     }

@@ -453,6 +453,10 @@ impl Server<'_> {
         if !ran.apply {
             return Ok(());
         }
+        let kind = match text {
+            Some(_) => MessageType::Info,
+            None => MessageType::Error,
+        };
         let document = self.documents.get(&ran.uri);
         let same = document.filter(|document| document.version == ran.version);
         match (same, text) {
@@ -473,10 +477,7 @@ impl Server<'_> {
             return Ok(());
         }
         let params = ShowMessageParams {
-            kind: match messages.contains("error") {
-                true => MessageType::Error,
-                false => MessageType::Info,
-            },
+            kind,
             message: messages,
         };
         self.notify::<ShowMessageNotification>(params)

@@ -136,6 +136,13 @@ fn call_with(entry: Entry, folder: &str, ending: &str) -> Result<(), Box<dyn Err
     call(entry, &fixtures?)
 }
 
+/// Modules and pipelines in an editor. Sessions take longer than other calls.
+#[test]
+fn editors() -> Result<(), Box<dyn Error>> {
+    call_with(entries::language_server, "tests/language_server", ".lir")?;
+    call_with(entries::language_server, "tests/language_server", ".toml")
+}
+
 #[test]
 fn fatbins() -> Result<(), Box<dyn Error>> {
     // The fatbins within nvcc's objects.

@@ -5,7 +5,7 @@ use std::error::Error;
 use crate::tools::{cargo, program, root, run};
 
 /// The fuzz targets, each with the name of the test in `tests/it/fuzz_entries.rs` that has fixtures for it.
-const TARGETS: [(&str, &str); 9] = [
+const TARGETS: [(&str, &str); 10] = [
     ("link", "links"),
     ("device_elf", "device_elfs"),
     ("mercury_section", "mercury_sections"),
@@ -14,6 +14,7 @@ const TARGETS: [(&str, &str); 9] = [
     ("host_object", "host_objects"),
     ("lir", "texts_of_the_ir"),
     ("pipeline", "pipelines"),
+    ("language_server", "editors"),
     ("response_file", "response_files"),
 ];
 

@@ -483,13 +483,18 @@ mod tests {
             .replace("info=%1:fn0", "info=%0:fn0")
             .replace("#0:#1", "#0:\"#1\"")
             .replace("#0 #1 P", "#0 \"#1\" P");
-        for text in [LINKED, &tricky] {
+        let arena = crate::Arena::new();
+        let sample = crate::text::tests::printed_sample(&arena);
+        for text in [LINKED, &tricky, &sample] {
             let mut claimed = claimed_ids(text);
             claimed.sort();
             let mut found = Vec::new();
             for row in rows(text) {
                 let column = |at: usize| at + 1 - text[..at].rfind('\n').map_or(0, |at| at + 1);
-                let used = ids(&row).into_iter().filter(|used| !used.defines);
+                // A slice of an image is read with the object at hand.
+                let is_slice = |used: &IdUse| text[used.place.end..].starts_with('[');
+                let used = ids(&row).into_iter();
+                let used = used.filter(|used| !used.defines && !is_slice(used));
                 found.extend(used.map(|used| (row.line + 1, column(used.place.start))));
             }
             found.sort();

@@ -47,6 +47,13 @@ fn input<'d>(key: &ImageKey<'_>) -> Option<&'d [u8]> {
     (key.name == b"dir/a.cubin" && key.member == b"x y.o" && key.size == 100).then_some(&INPUT[..])
 }
 
+/// Returns the text of a module with every kind of row.
+pub(super) fn printed_sample(arena: &Arena) -> String {
+    let mut module = sample(arena);
+    module.plan = Some(sample_plan(arena));
+    print(&module, DumpBytes::Full)
+}
+
 fn no_input<'d>(_: &ImageKey<'_>) -> Option<&'d [u8]> {
     None
 }

@@ -105,8 +105,8 @@ pub fn condition(text: &str) -> Option<String> {
         None => (text, false),
     };
     let info = Facts::ALL.iter().find(|info| info.name == fact)?;
-    let not = if negated { "it is not so that " } else { "" };
-    Some(format!("`{text}`: {not}{}", info.doc))
+    let word = if negated { "unless" } else { "if" };
+    Some(format!("`{text}`: {word} {}", info.doc))
 }
 
 /// Describes a pipeline: what it is for, and its steps.
@@ -170,7 +170,7 @@ mod tests {
         );
         assert_eq!(
             condition("not  debug").as_deref(),
-            Some("`not  debug`: it is not so that the link keeps debug information (`-g`)")
+            Some("`not  debug`: unless the link keeps debug information (`-g`)")
         );
         assert_eq!(condition("debgu"), None);
     }
