@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use cuweld_passes::PassInfo;
+use cuweld_passes::options::PassOptions;
 use gen_lsp_types::*;
 
 use super::document::Content;
@@ -263,10 +265,12 @@ pub fn complete(server: &Server<'_>, params: CompletionParams) -> Option<Complet
 fn runs(server: &Server<'_>, document: &Document) -> Vec<(bool, Command)> {
     let phase = module(document).and_then(|text| lir::hover::phase_of(&text));
     let passes = phase.map_or(Vec::new(), |phase| runnable(&server.registry, phase));
-    let needs_options = ["exec"];
-    let passes = passes
-        .into_iter()
-        .filter(|info| !needs_options.contains(&info.name));
+    // Some do nothing that makes sense without options, and say so.
+    let needs_none = |info: &PassInfo| {
+        let pass = server.registry.get(info.name);
+        pass.is_some_and(|pass| pass.make(&PassOptions::default()).is_ok())
+    };
+    let passes = passes.into_iter().filter(needs_none);
     let commands = passes.map(|info| {
         let arguments = [document.uri.as_str(), info.name].map(|it| it.to_owned().into());
         let command = Command {
