@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuweld_ir::text::outline::Outline;
-use gen_lsp_types::TextDocumentContentChangeEvent;
 
 use super::lines::Lines;
+use super::params::Change;
 use super::pipeline;
 use super::pipeline::syntax::Syntax;
 use super::uri::path_of;
@@ -31,7 +31,7 @@ pub struct Document {
 /// What a document is.
 pub enum Content {
     /// A module, and where its rows are, once somebody asks.
-    Lir(OnceCell<Outline>),
+    Lir(Box<OnceCell<Outline>>),
     /// A pipeline, and what stands where.
     Pipeline(Syntax),
     /// Neither.
@@ -54,17 +54,15 @@ impl Document {
     }
 
     /// Takes changes, one after the other.
-    pub fn change(&mut self, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
+    pub fn change(&mut self, version: i32, changes: Vec<Change>) {
         for change in changes {
-            match change {
-                TextDocumentContentChangeEvent::TextDocumentContentChangePartial(change) => {
-                    let start = self.lines.offset(&self.text, change.range.start);
-                    let end = self.lines.offset(&self.text, change.range.end).max(start);
+            match change.range {
+                Some(range) => {
+                    let start = self.lines.offset(&self.text, range.start);
+                    let end = self.lines.offset(&self.text, range.end).max(start);
                     Arc::make_mut(&mut self.text).replace_range(start..end, &change.text);
                 }
-                TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(change) => {
-                    self.text = Arc::new(change.text);
-                }
+                None => self.text = Arc::new(change.text),
             }
             self.lines = Lines::new(&self.text);
         }
@@ -84,7 +82,7 @@ impl Document {
     fn look(&mut self) {
         let name = self.uri.rsplit('/').next().unwrap_or("");
         self.content = if name.ends_with(".lir") || self.text.starts_with("lir 1\n") {
-            Content::Lir(OnceCell::new())
+            Content::Lir(Box::default())
         } else if name.ends_with(".toml") {
             let syntax = Syntax::new(&self.text);
             match pipeline::is_pipeline(self.path.as_deref(), &syntax) {

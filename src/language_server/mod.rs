@@ -1,7 +1,7 @@
 //! A language server: what an editor asks about `.lir` and pipeline files, by the Language Server
 //! Protocol.
 //!
-//! - `transport`: messages on streams; `server`: what is done with them; `requests`: the answers.
+//! - `transport`: messages on streams; `params`: what editors send; `server`: what is done with them; `requests`: the answers.
 //! - `document`: what is open; `lines`, `uri`: places and names as the protocol has them.
 //! - `lir`: modules in text form; `pipeline`: pipeline files; `run_pass`: passes over a module.
 //! - `checker`: the thread that parses and verifies modules; `files`: what documents name on disk.
@@ -15,6 +15,7 @@ mod files;
 mod finding;
 mod lines;
 mod lir;
+mod params;
 mod pipeline;
 mod proposal;
 mod requests;

@@ -6,11 +6,16 @@ use std::path::Path;
 use cuweld_passes::PassInfo;
 use cuweld_passes::options::PassOptions;
 use gen_lsp_types::*;
+use serde_json::Value;
+use serde_json::json;
 
 use super::document::Content;
 use super::document::Document;
 use super::lir;
 use super::lir::row::Text;
+use super::params::AtPlace;
+use super::params::ForActions;
+use super::params::InDocument;
 use super::pipeline::features::Definition as Place;
 use super::pipeline::features::Pipeline;
 use super::pipeline::sources::Sources;
@@ -22,45 +27,34 @@ use super::server::Server;
 use super::uri::uri_of;
 
 /// Says what the server can do.
-pub fn capabilities() -> InitializeResult {
-    let triggers = ["\"", "=", "%", "#", "$", "@"].map(str::to_owned);
-    InitializeResult {
-        capabilities: ServerCapabilities {
-            text_document_sync: Some(TextDocumentSync::Options(TextDocumentSyncOptions {
-                open_close: Some(true),
-                change: Some(TextDocumentSyncKind::Incremental),
-                ..Default::default()
-            })),
-            hover_provider: Some(HoverProvider::Bool(true)),
-            definition_provider: Some(DefinitionProvider::Bool(true)),
-            references_provider: Some(ReferencesProvider::Bool(true)),
-            document_symbol_provider: Some(DocumentSymbolProvider::Bool(true)),
-            folding_range_provider: Some(FoldingRangeProvider::Bool(true)),
-            code_action_provider: Some(CodeActionProvider::Bool(true)),
-            code_lens_provider: Some(CodeLensOptions::default()),
-            completion_provider: Some(CompletionOptions {
-                trigger_characters: Some(triggers.into()),
-                ..Default::default()
-            }),
-            execute_command_provider: Some(ExecuteCommandOptions {
-                commands: vec![RUN_PASS.to_owned(), APPLY_PASS.to_owned()],
-                ..Default::default()
-            }),
-            ..Default::default()
+pub fn capabilities() -> Value {
+    json!({
+        "capabilities": {
+            // What has changed is sent, not the whole text.
+            "textDocumentSync": { "openClose": true, "change": 2 },
+            "hoverProvider": true,
+            "definitionProvider": true,
+            "referencesProvider": true,
+            "documentSymbolProvider": true,
+            "foldingRangeProvider": true,
+            "codeActionProvider": { "codeActionKinds": [SOURCE] },
+            "codeLensProvider": {},
+            "completionProvider": { "triggerCharacters": ["\"", "=", "%", "#", "$", "@"] },
+            "executeCommandProvider": { "commands": [RUN_PASS, APPLY_PASS] },
         },
-        server_info: Some(ServerInfo {
-            name: "cuweld".to_owned(),
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        }),
-    }
+        "serverInfo": { "name": "cuweld", "version": env!("CARGO_PKG_VERSION") },
+    })
 }
+
+/// The kind of code actions that are about a whole document.
+const SOURCE: &str = "source";
 
 /// A document with the byte that a request is about.
 type At<'s> = (&'s Document, usize);
 
 impl Server<'_> {
-    fn at(&self, place: &TextDocumentPositionParams) -> Option<At<'_>> {
-        let document = self.documents.get(&place.text_document.uri.0)?;
+    fn at(&self, place: &AtPlace) -> Option<At<'_>> {
+        let document = self.documents.get(&place.text_document.uri)?;
         Some((
             document,
             document.lines.offset(&document.text, place.position),
@@ -94,8 +88,8 @@ fn module(document: &Document) -> Option<Text<'_>> {
 }
 
 /// Says what stands at a place.
-pub fn hover(server: &Server<'_>, params: HoverParams) -> Option<Hover> {
-    let (document, offset) = server.at(&params.text_document_position_params)?;
+pub fn hover(server: &Server<'_>, params: AtPlace) -> Option<Hover> {
+    let (document, offset) = server.at(&params)?;
     let (text, place) = match module(document) {
         Some(text) => lir::hover::hover(&text, offset, &server.registry)?,
         None => server.pipeline(document)?.hover(offset)?,
@@ -114,8 +108,8 @@ fn markdown(value: String) -> MarkupContent {
 }
 
 /// Says where what stands at a place is defined.
-pub fn definition(server: &Server<'_>, params: DefinitionParams) -> Option<DefinitionResponse> {
-    let (document, offset) = server.at(&params.text_document_position_params)?;
+pub fn definition(server: &Server<'_>, params: AtPlace) -> Option<Location> {
+    let (document, offset) = server.at(&params)?;
     let place = match module(document) {
         Some(text) => Place::Here(lir::navigation::definition(&text, offset)?),
         None => server.pipeline(document)?.definition(offset)?,
@@ -130,12 +124,12 @@ pub fn definition(server: &Server<'_>, params: DefinitionParams) -> Option<Defin
             range: Range::default(),
         },
     };
-    Some(DefinitionResponse::Definition(location.into()))
+    Some(location)
 }
 
 /// Says where the row is named whose id stands at a place.
-pub fn references(server: &Server<'_>, params: ReferenceParams) -> Option<Vec<Location>> {
-    let (document, offset) = server.at(&params.text_document_position_params)?;
+pub fn references(server: &Server<'_>, params: AtPlace) -> Option<Vec<Location>> {
+    let (document, offset) = server.at(&params)?;
     let text = module(document)?;
     let places = lir::navigation::references(&text, offset, params.context.include_declaration);
     let locations = places.iter().map(|place| Location {
@@ -146,11 +140,8 @@ pub fn references(server: &Server<'_>, params: ReferenceParams) -> Option<Vec<Lo
 }
 
 /// Lists what a document holds.
-pub fn symbols(
-    server: &Server<'_>,
-    params: DocumentSymbolParams,
-) -> Option<DocumentSymbolResponse> {
-    let document = server.documents.get(&params.text_document.uri.0)?;
+pub fn symbols(server: &Server<'_>, params: InDocument) -> Option<Vec<DocumentSymbol>> {
+    let document = server.documents.get(&params.text_document.uri)?;
     let symbols = match module(document) {
         Some(text) => {
             let symbols = lir::navigation::symbols(&text).into_iter();
@@ -176,7 +167,7 @@ pub fn symbols(
             steps.collect()
         }
     };
-    Some(DocumentSymbolResponse::DocumentSymbolList(symbols))
+    Some(symbols)
 }
 
 fn module_symbol(document: &Document, symbol: lir::navigation::Symbol) -> DocumentSymbol {
@@ -208,8 +199,8 @@ fn module_symbol(document: &Document, symbol: lir::navigation::Symbol) -> Docume
 }
 
 /// Lists blocks that can be folded.
-pub fn folds(server: &Server<'_>, params: FoldingRangeParams) -> Option<Vec<FoldingRange>> {
-    let document = server.documents.get(&params.text_document.uri.0)?;
+pub fn folds(server: &Server<'_>, params: InDocument) -> Option<Vec<FoldingRange>> {
+    let document = server.documents.get(&params.text_document.uri)?;
     let folds = lir::navigation::folds(&module(document)?);
     let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
     let folds = folds.into_iter().map(|(first, last)| FoldingRange {
@@ -222,8 +213,8 @@ pub fn folds(server: &Server<'_>, params: FoldingRangeParams) -> Option<Vec<Fold
 }
 
 /// Lists what can be written at a place.
-pub fn complete(server: &Server<'_>, params: CompletionParams) -> Option<CompletionResponse> {
-    let (document, offset) = server.at(&params.text_document_position_params)?;
+pub fn complete(server: &Server<'_>, params: AtPlace) -> Option<Vec<CompletionItem>> {
+    let (document, offset) = server.at(&params)?;
     let (proposals, kind) = match module(document) {
         Some(text) => (
             lir::completion::complete(&text, offset),
@@ -257,7 +248,7 @@ pub fn complete(server: &Server<'_>, params: CompletionParams) -> Option<Complet
             ..Default::default()
         }
     });
-    Some(items.collect::<Vec<_>>().into())
+    Some(items.collect())
 }
 
 /// Returns the passes that can run over a document's module, each as a command that puts the result
@@ -285,8 +276,8 @@ fn runs(server: &Server<'_>, document: &Document) -> Vec<(bool, Command)> {
 }
 
 /// Offers the next pass of a link, beside the row of the module.
-pub fn lenses(server: &Server<'_>, params: CodeLensParams) -> Option<Vec<CodeLens>> {
-    let document = server.documents.get(&params.text_document.uri.0)?;
+pub fn lenses(server: &Server<'_>, params: InDocument) -> Option<Vec<CodeLens>> {
+    let document = server.documents.get(&params.text_document.uri)?;
     let text = module(document)?;
     let row = text.row(text.outline.line_of_word("module", 0)?)?;
     let place = row.start..row.start + row.text.len();
@@ -299,22 +290,21 @@ pub fn lenses(server: &Server<'_>, params: CodeLensParams) -> Option<Vec<CodeLen
 }
 
 /// Offers all passes that can run.
-pub fn actions(server: &Server<'_>, params: CodeActionParams) -> Option<Vec<CodeActionResponse>> {
-    let document = server.documents.get(&params.text_document.uri.0)?;
-    let wanted = |only: &Vec<CodeActionKind>| {
-        only.contains(&CodeActionKind::Source) || only.contains(&CodeActionKind::Empty)
-    };
+pub fn actions(server: &Server<'_>, params: ForActions) -> Option<Vec<CodeAction>> {
+    let document = server.documents.get(&params.text_document.uri)?;
+    // Without a kind all are wanted.
+    let wanted = |only: &Vec<String>| only.iter().any(|kind| kind.is_empty() || kind == SOURCE);
     if !params.context.only.as_ref().is_none_or(wanted) {
         return Some(Vec::new());
     }
-    let actions = runs(server, document).into_iter().map(|(_, command)| {
-        CodeActionResponse::CodeAction(CodeAction {
+    let actions = runs(server, document)
+        .into_iter()
+        .map(|(_, command)| CodeAction {
             title: command.title.clone(),
             kind: Some(CodeActionKind::Source),
             command: Some(command),
             ..Default::default()
-        })
-    });
+        });
     Some(actions.collect())
 }
 

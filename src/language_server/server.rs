@@ -12,14 +12,11 @@ use std::sync::mpsc;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_passes::pipeline::Source;
 use cuweld_passes::registry::Registry;
-use gen_lsp_types::json_rpc::Error;
-use gen_lsp_types::json_rpc::Id;
-use gen_lsp_types::json_rpc::RequestObject;
-use gen_lsp_types::json_rpc::ResponseObject;
 use gen_lsp_types::*;
-use serde::Deserialize;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::checker;
 use super::checker::Checked;
@@ -28,13 +25,18 @@ use super::document::Content;
 use super::document::Document;
 use super::files::Folders;
 use super::finding::Finding;
+use super::params;
 use super::pipeline;
 use super::pipeline::sources::Sources;
 use super::requests;
 use super::run_pass::Outcome;
 use super::run_pass::Run;
 use super::transport;
+use super::transport::Call;
 use super::transport::Incoming;
+use super::transport::Message;
+use super::transport::Refusal;
+use super::transport::Response;
 use super::uri::path_of;
 use crate::extend::Extensions;
 
@@ -53,7 +55,7 @@ enum Event {
 
 /// Passes that were run.
 struct Ran {
-    id: Id,
+    id: Value,
     uri: String,
     /// The version of the document that they ran over.
     version: i32,
@@ -79,7 +81,7 @@ pub fn serve(
         let mut input = BufReader::new(input);
         loop {
             let message = transport::read(&mut input).unwrap_or(Incoming::End);
-            let is_end = message == Incoming::End;
+            let is_end = matches!(message, Incoming::End);
             if sender.send(Event::Incoming(message)).is_err() || is_end {
                 return;
             }
@@ -129,15 +131,6 @@ enum State {
     ShutDown,
 }
 
-/// What the server needs of what the editor says of itself. All that an editor can do is a long list,
-/// of which nothing is needed.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Initialize {
-    root_uri: Option<String>,
-    workspace_folders: Option<Vec<WorkspaceFolder>>,
-}
-
 /// The state of a session.
 pub struct Server<'o> {
     output: &'o mut dyn Write,
@@ -159,15 +152,17 @@ impl Server<'_> {
     fn take(&mut self, message: Incoming) -> io::Result<Option<u8>> {
         match message {
             Incoming::End => return Ok(Some(1)),
-            Incoming::NoJson(why) => self.fail(Id::Null, ErrorCodes::ParseError, why)?,
-            Incoming::NoMessage(why) => self.fail(Id::Null, ErrorCodes::InvalidRequest, why)?,
+            Incoming::NoJson(why) => self.fail(&Value::Null, ErrorCodes::ParseError, why)?,
+            Incoming::NoMessage(why) => self.fail(&Value::Null, ErrorCodes::InvalidRequest, why)?,
             Incoming::Message(message) => {
-                let (method, id, params) = RequestObject::into_parts(message);
-                let params = params.unwrap_or(Value::Null);
+                let Message {
+                    id, method, params, ..
+                } = message;
+                let params = params.as_deref();
                 match id {
                     // The answer to a request of ours: there is nothing to do.
                     Some(_) if method.is_empty() => {}
-                    Some(id) => self.request(&method, id, params)?,
+                    Some(id) => self.request(&method, &id, params)?,
                     None if method == "exit" => {
                         return Ok(Some(u8::from(self.state != State::ShutDown)));
                     }
@@ -178,7 +173,7 @@ impl Server<'_> {
         Ok(None)
     }
 
-    fn request(&mut self, method: &str, id: Id, params: Value) -> io::Result<()> {
+    fn request(&mut self, method: &str, id: &Value, params: Params<'_>) -> io::Result<()> {
         match (self.state, method) {
             (State::New, "initialize") => return self.initialize(id, params),
             (State::New, _) => {
@@ -194,30 +189,16 @@ impl Server<'_> {
         match method {
             "shutdown" => {
                 self.state = State::ShutDown;
-                self.answer::<ShutdownRequest>(id, ())
+                self.answer(id, ())
             }
-            "textDocument/hover" => self.answered::<HoverRequest>(id, params, requests::hover),
-            "textDocument/definition" => {
-                self.answered::<DefinitionRequest>(id, params, requests::definition)
-            }
-            "textDocument/references" => {
-                self.answered::<ReferencesRequest>(id, params, requests::references)
-            }
-            "textDocument/documentSymbol" => {
-                self.answered::<DocumentSymbolRequest>(id, params, requests::symbols)
-            }
-            "textDocument/foldingRange" => {
-                self.answered::<FoldingRangeRequest>(id, params, requests::folds)
-            }
-            "textDocument/completion" => {
-                self.answered::<CompletionRequest>(id, params, requests::complete)
-            }
-            "textDocument/codeLens" => {
-                self.answered::<CodeLensRequest>(id, params, requests::lenses)
-            }
-            "textDocument/codeAction" => {
-                self.answered::<CodeActionRequest>(id, params, requests::actions)
-            }
+            "textDocument/hover" => self.answered(id, params, requests::hover),
+            "textDocument/definition" => self.answered(id, params, requests::definition),
+            "textDocument/references" => self.answered(id, params, requests::references),
+            "textDocument/documentSymbol" => self.answered(id, params, requests::symbols),
+            "textDocument/foldingRange" => self.answered(id, params, requests::folds),
+            "textDocument/completion" => self.answered(id, params, requests::complete),
+            "textDocument/codeLens" => self.answered(id, params, requests::lenses),
+            "textDocument/codeAction" => self.answered(id, params, requests::actions),
             "workspace/executeCommand" => self.execute(id, params),
             _ => self.fail(
                 id,
@@ -227,8 +208,8 @@ impl Server<'_> {
         }
     }
 
-    fn initialize(&mut self, id: Id, params: Value) -> io::Result<()> {
-        let given: Initialize = match serde_json::from_value(params) {
+    fn initialize(&mut self, id: &Value, params: Params<'_>) -> io::Result<()> {
+        let given: params::Initialize = match read(params) {
             Ok(given) => given,
             Err(error) => return self.fail(id, ErrorCodes::InvalidParams, error.to_string()),
         };
@@ -236,7 +217,7 @@ impl Server<'_> {
         let roots = given
             .root_uri
             .into_iter()
-            .chain(folders.map(|folder| folder.uri.0));
+            .chain(folders.map(|folder| folder.uri));
         let mut found: Vec<PathBuf> = Vec::new();
         for root in roots
             .filter_map(|uri| path_of(&uri))
@@ -248,38 +229,38 @@ impl Server<'_> {
         }
         self.folders = Folders(found);
         self.state = State::Running;
-        self.answer::<InitializeRequest>(id, requests::capabilities())
+        self.answer(id, requests::capabilities())
     }
 
-    fn notified(&mut self, method: &str, params: Value) -> io::Result<()> {
+    fn notified(&mut self, method: &str, params: Params<'_>) -> io::Result<()> {
         if self.state != State::Running {
             return Ok(());
         }
         match method {
             "textDocument/didOpen" => {
-                let Some(opened) = read::<DidOpenTextDocumentParams>(params) else {
+                let Ok(opened) = read::<params::Opened>(params) else {
                     return Ok(());
                 };
                 let item = opened.text_document;
-                let document = Document::new(item.uri.0.clone(), item.version, item.text);
-                self.documents.insert(item.uri.0.clone(), document);
-                self.check(&item.uri.0)
+                let document = Document::new(item.uri.clone(), item.version, item.text);
+                self.documents.insert(item.uri.clone(), document);
+                self.check(&item.uri)
             }
             "textDocument/didChange" => {
-                let Some(changed) = read::<DidChangeTextDocumentParams>(params) else {
+                let Ok(changed) = read::<params::Changed>(params) else {
                     return Ok(());
                 };
-                let uri = changed.text_document.text_document_identifier.uri.0;
+                let uri = changed.text_document.uri;
                 if let Some(document) = self.documents.get_mut(&uri) {
                     document.change(changed.text_document.version, changed.content_changes);
                 }
                 self.check(&uri)
             }
             "textDocument/didClose" => {
-                let Some(closed) = read::<DidCloseTextDocumentParams>(params) else {
+                let Ok(closed) = read::<params::InDocument>(params) else {
                     return Ok(());
                 };
-                let uri = closed.text_document.uri.0;
+                let uri = closed.text_document.uri;
                 match self.documents.remove(&uri) {
                     Some(_) => self.publish(uri, None, Vec::new()),
                     None => Ok(()),
@@ -388,16 +369,16 @@ impl Server<'_> {
             version,
             diagnostics,
         };
-        self.notify::<PublishDiagnosticsNotification>(params)
+        self.notify("textDocument/publishDiagnostics", params)
     }
 
     /// Runs passes in a thread of their own, which answers.
-    fn execute(&mut self, id: Id, params: Value) -> io::Result<()> {
-        let given = match serde_json::from_value::<ExecuteCommandParams>(params) {
+    fn execute(&mut self, id: &Value, params: Params<'_>) -> io::Result<()> {
+        let given = match read::<params::Command>(params) {
             Ok(given) => given,
             Err(error) => return self.fail(id, ErrorCodes::InvalidParams, error.to_string()),
         };
-        let arguments = given.arguments.unwrap_or_default();
+        let arguments = given.arguments;
         let apply = match given.command.as_str() {
             RUN_PASS => false,
             APPLY_PASS => true,
@@ -429,7 +410,7 @@ impl Server<'_> {
             folders: self.folders_of(document),
             extensions: self.extensions.clone(),
         };
-        let (events, version) = (self.events.clone(), document.version);
+        let (events, version, id) = (self.events.clone(), document.version, id.clone());
         std::thread::spawn(move || {
             let outcome = run.run();
             let ran = Ran {
@@ -449,7 +430,7 @@ impl Server<'_> {
     fn ran(&mut self, ran: Ran) -> io::Result<()> {
         let Outcome { text, mut messages } = ran.outcome;
         let result = serde_json::json!({ "text": text, "messages": messages });
-        self.answer::<ExecuteCommandRequest>(ran.id, Some(result))?;
+        self.answer(&ran.id, result)?;
         if !ran.apply {
             return Ok(());
         }
@@ -468,7 +449,7 @@ impl Server<'_> {
                     edit,
                     metadata: None,
                 };
-                self.ask::<ApplyWorkspaceEditRequest>(params)?;
+                self.ask("workspace/applyEdit", params)?;
             }
             (None, Some(_)) => messages += "the document has changed since the passes began",
             (_, None) => {}
@@ -480,52 +461,46 @@ impl Server<'_> {
             kind,
             message: messages,
         };
-        self.notify::<ShowMessageNotification>(params)
+        self.notify("window/showMessage", params)
     }
 
-    fn answered<R: Request>(
+    fn answered<P: DeserializeOwned, R: Serialize>(
         &mut self,
-        id: Id,
-        params: Value,
-        answer: impl FnOnce(&Self, R::Params) -> R::Result,
-    ) -> io::Result<()>
-    where
-        R::Params: DeserializeOwned,
-    {
-        match serde_json::from_value(params) {
+        id: &Value,
+        params: Params<'_>,
+        answer: impl FnOnce(&Self, P) -> R,
+    ) -> io::Result<()> {
+        match read(params) {
             Ok(params) => {
                 let result = answer(self, params);
-                self.answer::<R>(id, result)
+                self.answer(id, result)
             }
             Err(error) => self.fail(id, ErrorCodes::InvalidParams, error.to_string()),
         }
     }
 
-    fn answer<R: Request>(&mut self, id: Id, result: R::Result) -> io::Result<()> {
-        transport::write(self.output, &ResponseObject::from_success::<R>(id, result))
+    fn answer(&mut self, id: &Value, result: impl Serialize) -> io::Result<()> {
+        transport::write(self.output, &Response::new(id, result))
     }
 
-    fn fail(&mut self, id: Id, code: ErrorCodes, why: impl Into<String>) -> io::Result<()> {
-        let error = Error {
-            code,
-            message: why.into(),
-            data: None,
-        };
-        transport::write(self.output, &ResponseObject::from_error(id, error))
+    fn fail(&mut self, id: &Value, code: ErrorCodes, why: impl AsRef<str>) -> io::Result<()> {
+        transport::write(self.output, &Refusal::new(id, code.into(), why.as_ref()))
     }
 
-    fn notify<N: Notification>(&mut self, params: N::Params) -> io::Result<()> {
-        transport::write(self.output, &RequestObject::from_notification::<N>(params))
+    fn notify(&mut self, method: &'static str, params: impl Serialize) -> io::Result<()> {
+        transport::write(self.output, &Call::new(None, method, params))
     }
 
-    fn ask<R: Request>(&mut self, params: R::Params) -> io::Result<()> {
+    fn ask(&mut self, method: &'static str, params: impl Serialize) -> io::Result<()> {
         self.next_id += 1;
-        let id = Id::Number(self.next_id);
-        transport::write(self.output, &RequestObject::from_request::<R>(id, params))
+        transport::write(self.output, &Call::new(Some(self.next_id), method, params))
     }
 }
 
-/// Reads the parameters of a notification, to which there is no answer if they are malformed.
-fn read<P: DeserializeOwned>(params: Value) -> Option<P> {
-    serde_json::from_value(params).ok()
+/// Arguments of a message, not yet read.
+type Params<'p> = Option<&'p RawValue>;
+
+/// Reads arguments.
+fn read<P: DeserializeOwned>(params: Params<'_>) -> serde_json::Result<P> {
+    serde_json::from_str(params.map_or("null", RawValue::get))
 }
