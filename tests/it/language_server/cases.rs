@@ -122,7 +122,7 @@ fn location(text: &str, own: &str, location: &Value) -> String {
     }
 }
 
-fn symbol(text: &str, depth: usize, symbol: &Value) -> String {
+fn symbol(depth: usize, symbol: &Value) -> String {
     let name = symbol["name"].as_str().unwrap();
     let detail = symbol["detail"]
         .as_str()
@@ -137,7 +137,7 @@ fn symbol(text: &str, depth: usize, symbol: &Value) -> String {
     );
     for child in symbol["children"].as_array().into_iter().flatten() {
         shown += "\n";
-        shown += &self::symbol(text, depth + 1, child);
+        shown += &self::symbol(depth + 1, child);
     }
     shown
 }
@@ -197,7 +197,7 @@ fn ask(client: &mut Client, uri: &str, text: &str, question: &Question) -> Strin
                     .request("textDocument/documentSymbol", document)
                     .unwrap(),
             );
-            let shown: Vec<String> = answer.iter().map(|it| symbol(text, 0, it)).collect();
+            let shown: Vec<String> = answer.iter().map(|it| symbol(0, it)).collect();
             shown.join("\n")
         }
         "folds" => {
