@@ -438,7 +438,7 @@ impl Outline {
 
 /// What the verifier calls rows without ids, and their words. A longer name stands before one that it
 /// begins with.
-const PLACES: [(&str, &str); 18] = [
+const PLACES: [(&str, &str); 21] = [
     ("merge event", "merge"),
     ("bank piece", "bank-piece"),
     ("pool part", "pool-part"),
@@ -457,6 +457,9 @@ const PLACES: [(&str, &str); 18] = [
     ("segment", "segment"),
     ("symbol names", "symbol-names"),
     ("image", "image"),
+    ("plan", "plan"),
+    ("section headers", "plan"),
+    ("program headers", "plan"),
 ];
 
 #[cfg(test)]

@@ -198,7 +198,18 @@ impl Rule {
     pub fn rows(self) -> &'static [&'static str] {
         match self {
             Rule::IdsInRange => &[],
-            Rule::ObjectRanges => &["object", "owns"],
+            Rule::ObjectRanges => &[
+                "object",
+                "owns",
+                "section",
+                "symbol",
+                "function",
+                "reloc",
+                "attribute",
+                "call",
+                "prototype",
+                "note",
+            ],
             Rule::RowObject => &["section", "symbol", "function"],
             Rule::SameObject => &[
                 "section",
@@ -271,14 +282,14 @@ impl Rule {
             Rule::LayoutSymbols => &["output-symbol"],
             Rule::LayoutRanges => &["output-section", "plan"],
             Rule::LayoutRelocs => &["output-reloc"],
-            Rule::LayoutKept => &["output-reloc", "reloc"],
+            Rule::LayoutKept => &["output-reloc", "reloc", "plan"],
             Rule::LayoutCarried => &["section"],
             Rule::LayoutPieces => &["piece"],
             Rule::LayoutSize => &["output-section"],
             Rule::LayoutOffsets => &["output-section", "plan"],
             Rule::LayoutSegments => &["segment"],
             Rule::Patched => &["reloc"],
-            Rule::Image => &["image"],
+            Rule::Image => &["image", "plan"],
         }
     }
 }
