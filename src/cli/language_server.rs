@@ -29,6 +29,7 @@ pub fn run(
     let extensions = Extensions {
         register: register.to_vec(),
         plugins: args.load_pass_plugin.clone(),
+        ..Extensions::default()
     };
     match serve(io::stdin(), stdout, extensions)? {
         Ok(code) => Ok(code),

@@ -64,6 +64,7 @@ pub fn run(
     let extensions = Extensions {
         register: register.to_vec(),
         plugins: args.load_pass_plugin.clone(),
+        ..Extensions::default()
     };
     // What the cases expect may be a refusal of a plugin's pass, but not of the plugin.
     if let Err(diagnostic) = extensions.registry() {

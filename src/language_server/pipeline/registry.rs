@@ -25,6 +25,7 @@ pub fn registry(extensions: &Extensions) -> Result<Registry, Diagnostic> {
         let built_in = Extensions {
             register: extensions.register.clone(),
             plugins: Vec::new(),
+            ..Extensions::default()
         };
         let Some(reader) = built_in.registry()?.take(info.name) else {
             continue;
