@@ -79,10 +79,13 @@ pub fn run_until<'data>(
     reporter: &mut Reporter<'_>,
 ) -> io::Result<bool> {
     let Start {
-        findings: mut diagnostics,
+        findings,
         remarks,
         last,
     } = start;
+    let is_unreadable = findings.has_errors();
+    let of_passes = std::mem::replace(&mut module.findings, findings);
+    module.findings.add_sorted(of_passes);
     let run = controls.selection.run_options(last);
     let mut sink = DumpTo::new(controls.dumping.dir.clone());
     let mut instruments = Instruments::new(controls, remarks);
@@ -93,14 +96,14 @@ pub fn run_until<'data>(
         let recorder = recorder.map(|it| it as &mut dyn Instrument);
         let guard = guard.as_mut().map(|it| it as &mut dyn Instrument);
         // Inputs that could not be read are no part of the module: it is not what a link works on.
-        let mut instruments: Vec<_> = match diagnostics.has_errors() {
+        let mut instruments: Vec<_> = match is_unreadable {
             true => guard.into_iter().collect(),
             false => {
                 let listed = dump.into_iter().chain(recorder);
                 listed.chain(instruments.list(guard)).collect()
             }
         };
-        let run = || manager.run(module, arena, &mut diagnostics, &run, &mut instruments);
+        let run = || manager.run(module, arena, &run, &mut instruments);
         // What a panic leaves behind is only looked at for messages: no output is written.
         catch_unwind(AssertUnwindSafe(run))
     };
@@ -112,7 +115,7 @@ pub fn run_until<'data>(
             error,
         })
     });
-    let is_linked = report_findings(diagnostics.list(), reporter)?;
+    let is_linked = report_findings(module.findings.list(), reporter)?;
     let crash = guard.and_then(Guard::finding);
     match (is_linked, crash, result) {
         (true, Some(crash), _) => reporter.report(&crash)?,
@@ -154,6 +157,7 @@ fn report_error(error: &RunError, reporter: &mut Reporter<'_>) -> io::Result<()>
             PassError::Crashed(diagnostic) => return reporter.report(diagnostic),
             PassError::Internal(_) | PassError::Panicked(_) => internal::FAULT,
         },
+        RunError::Stopped => return Ok(()),
         RunError::Instrument {
             error: InstrumentError::Broken(_),
             ..

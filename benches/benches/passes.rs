@@ -14,7 +14,6 @@ use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
 use cuweld_ir::elf;
-use cuweld_passes::Diagnostics;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::RunOptions;
 use cuweld_passes::manager::StepSelector;
@@ -63,20 +62,14 @@ fn passes(criterion: &mut Criterion) {
         };
         let run = |module: &mut Module<'_>| {
             let arena = Arena::new();
-            let mut diagnostics = Diagnostics::default();
             // The module goes on to live in this arena only for the time of the pass.
             let mut module = std::mem::take(module);
-            manager
-                .run(&mut module, &arena, &mut diagnostics, &options, &mut [])
-                .unwrap();
+            manager.run(&mut module, &arena, &options, &mut []).unwrap();
         };
         group.bench_function(format!("{:02}-{name}", index + 1), |bench| {
             bench.iter_batched_ref(|| module.clone(), run, BatchSize::PerIteration);
         });
-        let mut diagnostics = Diagnostics::default();
-        manager
-            .run(&mut module, &arena, &mut diagnostics, &options, &mut [])
-            .unwrap();
+        manager.run(&mut module, &arena, &options, &mut []).unwrap();
     }
     group.finish();
 }

@@ -15,7 +15,6 @@ use cuweld_ir::Arena;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::Module;
 use cuweld_ir::elf;
-use cuweld_passes::Diagnostics;
 use cuweld_passes::manager::PassManager;
 use cuweld_passes::manager::RunOptions;
 use cuweld_passes::pipeline::Facts;
@@ -48,15 +47,8 @@ fn line(name: &str, template: &[u8], copies: usize) -> String {
     }
     module.set_rows(reader.part);
     let read = whole.change();
-    let mut diagnostics = Diagnostics::default();
     manager
-        .run(
-            &mut module,
-            &arena,
-            &mut diagnostics,
-            &RunOptions::default(),
-            &mut [],
-        )
+        .run(&mut module, &arena, &RunOptions::default(), &mut [])
         .unwrap();
     let all = whole.change();
     let count = |stats: &stats_alloc::Stats| stats.allocations + stats.reallocations;

@@ -26,6 +26,17 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// All severities, the least bad first.
+    pub const ALL: [Severity; 7] = [
+        Severity::Report,
+        Severity::Note,
+        Severity::Info,
+        Severity::Warning,
+        Severity::ErrorLine,
+        Severity::Error,
+        Severity::Fatal,
+    ];
+
     /// Returns its name in JSON and for programs.
     pub fn name(self) -> &'static str {
         match self {

@@ -14,6 +14,7 @@ mod code;
 pub mod codes;
 mod diagnostic;
 mod list;
+mod names;
 
 pub use code::Code;
 pub use code::CodeRow;
@@ -22,3 +23,5 @@ pub use diagnostic::Diagnostic;
 pub use diagnostic::NvlinkPhase;
 pub use diagnostic::Severity;
 pub use list::Diagnostics;
+pub use names::code;
+pub use names::deviation;

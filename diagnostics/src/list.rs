@@ -6,6 +6,15 @@ use crate::Diagnostic;
 use crate::Kind;
 use crate::Severity;
 
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter()
+    }
+}
+
 /// The findings of a link, in nvlink's order whatever the threads did: passes in pipeline order,
 /// within a pass by input and entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +27,18 @@ impl Diagnostics {
     /// Adds a finding of the running pass.
     pub fn emit(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
+    }
+
+    /// Adds findings that are in order.
+    pub fn add_sorted(&mut self, findings: impl IntoIterator<Item = Diagnostic>) {
+        self.list.extend(findings);
+        self.sorted = self.list.len();
+    }
+
+    /// Adds the findings of a pass and sorts them, as [`end_pass`](Self::end_pass) does.
+    pub fn add_pass(&mut self, found: Diagnostics) {
+        self.list.extend(found.list);
+        self.end_pass();
     }
 
     /// Ends a pass: sorts its findings. Findings of equal position keep their order. Of what is not

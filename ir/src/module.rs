@@ -26,6 +26,9 @@ use crate::symbol::Symbol;
 use crate::symbol::SymbolPlace;
 use crate::symbol::SymbolRef;
 use crate::table::PrimaryMap;
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Diagnostics;
+use cuweld_diagnostics::Severity;
 use cuweld_elf::align::align_up;
 use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::offsets::Offsets;
@@ -168,6 +171,11 @@ pub struct Module<'data> {
     pub plan: Option<OutputLayout<'data>>,
     /// The output file; made by `emit`.
     pub image: Option<Vec<u8>>,
+    /// What was found so far, in nvlink's order: about the inputs, then by each pass that has run.
+    pub findings: Diagnostics,
+    /// The pass that ended the link because of what it found. The module is as that pass left it, and
+    /// only passes that report run on it.
+    pub stopped: Option<&'data str>,
 }
 
 impl<'data> Module<'data> {
@@ -178,6 +186,22 @@ impl<'data> Module<'data> {
             options,
             ..Default::default()
         }
+    }
+
+    /// Returns `true` if there is no output after a finding: it is an error, or a warning where those
+    /// are errors.
+    pub fn ends_with(&self, finding: &Diagnostic) -> bool {
+        let least = match self.options.reports.warnings_are_errors {
+            true => Severity::Warning,
+            false => Severity::Error,
+        };
+        finding.severity >= least
+    }
+
+    /// Returns `true` if something was found after which there is no output.
+    pub fn has_ended(&self) -> bool {
+        let mut findings = self.findings.list().iter();
+        findings.any(|finding| self.ends_with(finding))
     }
 
     /// Returns the function that another one is an alias of: the owner of its code. `.alias` of PTX

@@ -76,6 +76,9 @@ pub enum RunError {
         /// What it returned.
         error: PassError,
     },
+    /// A pass has stopped the link before this run.
+    #[error("the link was stopped by an error")]
+    Stopped,
     /// An instrument stopped the link.
     #[error("{place}: {error}")]
     Instrument {
@@ -142,17 +145,20 @@ impl PassManager {
         Selection::new(&self.pipeline, options, phase).map(|_| ())
     }
 
-    /// Runs the chosen steps on a module. What the passes find is in `diagnostics` afterwards, also
-    /// after an error; a pass that emits errors and returns well lets the link go on to find more.
+    /// Runs the chosen steps on a module. What the passes find is among the module's findings
+    /// afterwards, also after an error; a pass that emits errors and returns well lets the link go on
+    /// to find more. Of a module that a pass has stopped, only passes that report run.
     pub fn run<'data>(
         &self,
         module: &mut Module<'data>,
         arena: &'data Arena,
-        diagnostics: &mut Diagnostics,
         options: &RunOptions,
         instruments: &mut [&mut dyn Instrument],
     ) -> Result<Outcome, RunError> {
-        let selection = Selection::new(&self.pipeline, options, module.phase)?;
+        let selection = match module.stopped {
+            None => Selection::new(&self.pipeline, options, module.phase)?,
+            Some(pass) => Selection::after_stop(&self.pipeline, options, pass)?,
+        };
         let steps = self.pipeline.steps().len();
         let run = RunInfo {
             pipeline: self.pipeline.name(),
@@ -160,7 +166,6 @@ impl PassManager {
         };
         let mut running = Running {
             arena,
-            diagnostics,
             instruments,
             analyses: Analyses::default(),
             threads: &self.threads,
@@ -191,7 +196,6 @@ fn watching<'s, 'i>(
 /// A run on its way.
 struct Running<'r, 'i, 'data> {
     arena: &'data Arena,
-    diagnostics: &'r mut Diagnostics,
     instruments: &'r mut [&'i mut dyn Instrument],
     analyses: Analyses,
     threads: &'r Threads,
@@ -215,8 +219,10 @@ impl<'data> Running<'_, '_, 'data> {
                 })?;
         }
         let mut steps = selection.steps(pipeline);
-        let mut stopped = None;
-        for (number, step) in steps.by_ref() {
+        let mut stopped = module.stopped.map(|_| RunError::Stopped);
+        while stopped.is_none()
+            && let Some((number, step)) = steps.next()
+        {
             let name = step.pass.info().name;
             let info = StepInfo {
                 number,
@@ -224,15 +230,12 @@ impl<'data> Running<'_, '_, 'data> {
                 name,
                 via: &step.via,
             };
-            if let Err(error) = self.step(step, &info, module) {
-                stopped = Some(error);
-                break;
-            }
+            stopped = self.step(step, &info, module).err();
         }
         let Some(error) = stopped else {
             return Ok(());
         };
-        if self.can_report(&error) {
+        if can_report(&error, module) {
             for (_, step) in steps {
                 self.report(step, module);
             }
@@ -246,35 +249,18 @@ impl<'data> Running<'_, '_, 'data> {
         if !info.reports || info.requires > module.phase {
             return;
         }
+        let mut found = Diagnostics::default();
         let mut cx = PassCx {
             arena: self.arena,
             analyses: &mut self.analyses,
-            diagnostics: self.diagnostics,
+            diagnostics: &mut found,
             statistics: &mut Statistics::default(),
             remarks: &mut Remarks::default(),
             threads: self.threads,
         };
         // It was stopped already, and for errors that are not worse than those of a report.
         let _ = step.pass.run(module, &mut cx);
-        self.diagnostics.end_pass();
-    }
-
-    /// Returns `true` if passes that report still run: the link was stopped by errors, none of them
-    /// fatal.
-    fn can_report(&self, error: &RunError) -> bool {
-        let diagnosed = matches!(
-            error,
-            RunError::Pass {
-                error: PassError::Diagnosed,
-                ..
-            }
-        );
-        diagnosed
-            && self
-                .diagnostics
-                .list()
-                .iter()
-                .all(|diagnostic| diagnostic.severity < Severity::Fatal)
+        module.findings.add_pass(found);
     }
 
     fn step(
@@ -295,12 +281,13 @@ impl<'data> Running<'_, '_, 'data> {
         let is_heard = watching(self.instruments).any(|instrument| instrument.wants_remarks(pass));
         let mut remarks = Remarks::new(is_heard);
         let mut statistics = Statistics::default();
-        let found = self.diagnostics.list().len();
         let before = module.phase;
+        let known = module.findings.list().len();
+        let mut found = Diagnostics::default();
         let mut cx = PassCx {
             arena: self.arena,
             analyses: &mut self.analyses,
-            diagnostics: self.diagnostics,
+            diagnostics: &mut found,
             statistics: &mut statistics,
             remarks: &mut remarks,
             threads: self.threads,
@@ -313,11 +300,18 @@ impl<'data> Running<'_, '_, 'data> {
                 Err(PassError::Diagnosed)
             }
         };
-        self.diagnostics.end_pass();
-        let result = result.and_then(|changed| {
-            set_phase(module, before, declared.establishes)?;
-            Ok(changed)
-        });
+        module.findings.add_pass(found);
+        let result = match result {
+            Ok(changed) => set_phase(module, before, declared.establishes).map(|()| changed),
+            Err(PassError::Diagnosed) if !module.has_ended() => {
+                let what = "the pass ended the link, and said no error";
+                Err(PassError::Internal(what.to_owned()))
+            }
+            error => error,
+        };
+        if result == Err(PassError::Diagnosed) {
+            module.stopped = Some(pass);
+        }
         let changed = match result {
             Ok(changed) => changed,
             Err(error) => {
@@ -335,7 +329,7 @@ impl<'data> Running<'_, '_, 'data> {
             self.analyses.invalidate(declared.preserves);
             self.changed = Changed::Yes;
         }
-        let diagnostics = self.diagnostics.list().get(found..).unwrap_or(&[]);
+        let diagnostics = module.findings.list().get(known..).unwrap_or(&[]);
         let report = PassReport {
             changed,
             statistics: &statistics,
@@ -358,6 +352,17 @@ impl<'data> Running<'_, '_, 'data> {
         }
         Ok(())
     }
+}
+
+/// Returns `true` if passes that report still run: the link was stopped by errors, none of them
+/// fatal.
+fn can_report(error: &RunError, module: &Module<'_>) -> bool {
+    let diagnosed = match error {
+        RunError::Pass { error, .. } => *error == PassError::Diagnosed,
+        error => *error == RunError::Stopped,
+    };
+    let mut findings = module.findings.list().iter();
+    diagnosed && findings.all(|finding| finding.severity < Severity::Fatal)
 }
 
 /// Sets the phase that a pass establishes. A pass may set it itself, to nothing else.

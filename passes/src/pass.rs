@@ -209,7 +209,7 @@ pub struct PassCx<'cx, 'data> {
     pub arena: &'data Arena,
     /// Facts derived from the module, computed once.
     pub analyses: &'cx mut Analyses,
-    /// Where findings go.
+    /// Where findings go. Those of the inputs and of the passes before are the module's.
     pub diagnostics: &'cx mut Diagnostics,
     /// Where counts go.
     pub statistics: &'cx mut Statistics,

@@ -114,10 +114,11 @@ fn run_with(
         recorder.file(&String::from_utf8_lossy(object.name));
     }
     // With a start in its middle the pipeline begins where it always does.
-    let start = match controls.selection.start_after {
-        Some(_) => Phase::Lowered,
-        None => module.phase,
+    let start = match (&controls.selection.start_after, module.stopped) {
+        (None, None) => module.phase,
+        _ => Phase::Lowered,
     };
+    reporter.werror |= module.options.reports.warnings_are_errors;
     let facts = Facts::new(module.target, &module.options);
     if args.pipeline.print_pipeline {
         print_pipeline(&controls, facts, start, stdout, reporter)?;

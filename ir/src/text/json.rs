@@ -41,7 +41,9 @@ pub fn rows_as_json(text: &str) -> String {
         };
         match row {
             "object" => (object, heading) = (rest.first().copied(), None),
-            "unowned" | "link-symbols" | "plan" | "end" => (object, heading) = (None, None),
+            "unowned" | "link-symbols" | "plan" | "findings" | "end" => {
+                (object, heading) = (None, None)
+            }
             "sections" | "symbols" | "functions" | "calls" | "prototypes" => heading = None,
             "relocs" | "attributes" | "notes" => heading = rest.first().copied(),
             _ => {}

@@ -5,7 +5,7 @@
 //! begins with its id, and ids of a table count up through the file. A reference is an id with its
 //! name as an annotation, `%12:_Z3foov`, which the parser compares with the table.
 //!
-//! - `rows`, `link_rows`, `plan_rows`: the fields of every row, declared once; `fields`: what a declaration is;
+//! - `rows`, `link_rows`, `plan_rows`, `finding_rows`: the fields of every row, declared once; `fields`: what a declaration is;
 //!   `values`: how values are written; `attributes`: the row that has no fixed fields; `options`: those of the link.
 //! - `print`, `print_tables`: the printer. `parse`, `parse_tables`, `parse_values`, `reading`: the parser.
 //! - `renumber`: ids of an edited text that count up again.
@@ -21,6 +21,7 @@
 mod attributes;
 mod content;
 pub(crate) mod fields;
+mod finding_rows;
 mod json;
 mod lexer;
 mod link_rows;

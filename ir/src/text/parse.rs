@@ -4,6 +4,7 @@ use super::DumpBytes;
 use super::ImageKey;
 use super::ParseError;
 use super::content::sha256;
+use super::finding_rows::FindingsRead;
 use super::lexer::Cursor;
 use super::lexer::Parsed;
 use super::lexer::Position;
@@ -34,6 +35,8 @@ pub fn parse<'data>(
 ) -> Result<Module<'data>, ParseError> {
     let mut parser = Parser::new(text, arena, resolve);
     parser.text()?;
+    let findings = std::mem::take(&mut parser.findings);
+    parser.module.findings.add_sorted(findings.nested());
     parser.references.check(&parser.module)?;
     parser.output_image()?;
     Ok(parser.module)
@@ -81,6 +84,7 @@ pub(crate) struct Parser<'t, 'data, 'r> {
     /// The image of the object whose row is read.
     pub(super) input: Option<Digest>,
     image: Option<(Digest, Option<Vec<u8>>)>,
+    pub(super) findings: FindingsRead,
     /// Set if ids may be any, and only the text is of interest.
     pub(super) numbering: Option<Numbering<'t>>,
 }
@@ -99,6 +103,7 @@ impl<'t, 'data, 'r> Parser<'t, 'data, 'r> {
             note_section: None,
             input: None,
             image: None,
+            findings: FindingsRead::default(),
             numbering: None,
         }
     }

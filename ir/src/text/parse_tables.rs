@@ -31,7 +31,8 @@ impl<'data> Parser<'_, 'data, '_> {
             // Headings that only help the eye.
             "sections" | "symbols" | "functions" | "calls" | "prototypes" | "link-symbols"
             | "merge-log" | "bank-pieces" | "pool-parts" | "header-slots" | "merged" | "fixups"
-            | "output-sections" | "pieces" | "output-symbols" | "output-relocs" | "segments" => {}
+            | "output-sections" | "pieces" | "output-symbols" | "output-relocs" | "segments"
+            | "findings" => {}
             "object" => return self.object_block(),
             "unowned" => self.start_block(None),
             "option" => self.option()?,
@@ -54,6 +55,7 @@ impl<'data> Parser<'_, 'data, '_> {
             "notes" => self.note_section = Some(OrNone(Id::Named).parse(self)?),
             "image" => return self.image_row(position),
             _ if self.link_row(position, word)? || self.plan_row(position, word)? => {}
+            _ if self.finding_row(position, word)? => {}
             _ => return Err(position.error(format!("expected a row, found `{word}`"))),
         }
         self.cursor.end_row()

@@ -86,6 +86,7 @@ impl<'m, 'data> Printer<'m, 'data> {
         self.link();
         self.plan();
         self.image();
+        self.findings();
         self.out.push_str("end\n");
         self.out
     }

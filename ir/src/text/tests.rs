@@ -1,5 +1,6 @@
 //! A hand-built module with every variant of every enumeration, and texts that are no module.
 
+mod findings;
 mod grammar;
 mod sample;
 

@@ -27,6 +27,13 @@ use cuweld_elf::target::section_types::sht;
 /// Values with their words.
 pub(super) struct Words<T: 'static>(&'static [(T, &'static str)]);
 
+impl<T> Words<T> {
+    /// Makes a table.
+    pub(super) const fn new(rows: &'static [(T, &'static str)]) -> Self {
+        Words(rows)
+    }
+}
+
 impl<T: Copy + PartialEq> Words<T> {
     /// Returns the word of a value.
     pub(super) fn word(&self, value: T) -> Option<&'static str> {

@@ -11,6 +11,8 @@
 //! - `classified`, `resolved`, `placed`, `planned`: what the passes up to there promise.
 //! - `plan`, `file`: the output as decided, by what it refers to and by where it lies in the file.
 //!
+//! Of a module that a pass has stopped only the ids are checked: the pass may have left anything else.
+//!
 //! Time is linear in the size of the module, apart from sorting pieces of memory by their offsets.
 //! Any module is taken without panicking, also one that no pass could have made.
 
@@ -55,7 +57,13 @@ pub fn verify(module: &Module<'_>) -> Vec<VerifyError> {
         errors: Vec::new(),
     };
     ids::check(&mut checker);
-    if checker.errors.is_empty() {
+    if let Some(pass) = module.stopped {
+        // What a pass that failed left is no further than it came.
+        if !module.has_ended() {
+            let what = "no finding is an error that ends the link";
+            checker.report(Rule::StoppedByError, format!("stopped {pass}"), what);
+        }
+    } else if checker.errors.is_empty() {
         rows::check(&mut checker);
         early::check(&mut checker);
         for (phase, check) in STAGES {

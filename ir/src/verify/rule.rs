@@ -49,6 +49,9 @@ cuweld_elf::rules! {
     /// A call graph row has a callee or a prototype, as its kind says.
     CallForm = "call-form" from Lowered,
 
+    /// A link that a pass has stopped has an error among its findings.
+    StoppedByError = "stopped-by-error" from Lowered,
+
     /// Before `classified`, sections have no kind and no owner, functions no registers and no
     /// attributes.
     EarlyClassified = "early-classified" from Lowered,

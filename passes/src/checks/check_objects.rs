@@ -12,7 +12,6 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Diagnostics;
 use cuweld_diagnostics::NvlinkPhase;
-use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
@@ -104,12 +103,8 @@ impl Pass for CheckObjects {
         }
         // An input that could not be read ends the link, too, and so does a warning that is an
         // error.
-        let least = match module.options.reports.warnings_are_errors {
-            true => Severity::Warning,
-            false => Severity::Error,
-        };
-        let mut findings = cx.diagnostics.list().iter();
-        match findings.any(|finding| finding.severity >= least) {
+        let ends = |finding: &Diagnostic| module.ends_with(finding);
+        match module.has_ended() || cx.diagnostics.list().iter().any(ends) {
             true => Err(PassError::Diagnosed),
             false => Ok(Changed::No),
         }

@@ -91,7 +91,7 @@ impl Pass for MercurySchedule {
         if !module.is_capmerc()
             || module.options.mercury.strict
             || !is_measured
-            || cx.diagnostics.has_errors()
+            || module.findings.has_errors()
         {
             return Ok(Changed::No);
         }

@@ -127,7 +127,7 @@ impl Pass for PlaceMemory {
         {
             cx.diagnostics.emit(error);
         }
-        if cx.diagnostics.has_errors() {
+        if module.findings.has_errors() || cx.diagnostics.has_errors() {
             // What does not fit still has a place, so that reports can go on, as after errors of the
             // passes before.
             module.phase = Phase::Placed;

@@ -24,9 +24,9 @@ pub struct Fake {
     establishes: Option<Phase>,
 }
 
-/// Name, required and established phase of the passes of the standard pipeline, and some more: one
-/// that changes nothing, and those that fail.
-const FAKES: [(&str, Phase, Option<Phase>); 16] = [
+/// Name, required and established phase of the passes of the standard pipeline, and more: some
+/// that change nothing, some that fail.
+const FAKES: [(&str, Phase, Option<Phase>); 18] = [
     ("classify", Phase::Lowered, Some(Phase::Classified)),
     ("select-objects", Phase::Classified, Some(Phase::Selected)),
     ("symbol-resolve", Phase::Selected, Some(Phase::Resolved)),
@@ -47,6 +47,8 @@ const FAKES: [(&str, Phase, Option<Phase>); 16] = [
     ("fail", Phase::Lowered, None),
     ("panic", Phase::Lowered, None),
     ("wrong-phase", Phase::Lowered, None),
+    ("report", Phase::Lowered, None),
+    ("end-silently", Phase::Lowered, None),
 ];
 
 impl Fake {
@@ -85,6 +87,7 @@ impl Pass for Fake {
             summary: "A pass for tests",
             requires: self.requires,
             establishes: self.establishes,
+            reports: self.name == "report",
             ..PassInfo::DEFAULT
         }
     }
@@ -104,6 +107,11 @@ impl Pass for Fake {
                 return Err(PassError::Diagnosed);
             }
             "panic" => panic!("on {}", "purpose"),
+            "report" => {
+                cx.diagnostics.emit(Diagnostic::report("reported"));
+                return Ok(Changed::No);
+            }
+            "end-silently" => return Err(PassError::Diagnosed),
             "wrong-phase" => module.phase = Phase::Checked,
             _ => {}
         }

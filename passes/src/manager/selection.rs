@@ -141,11 +141,40 @@ impl Selection {
         options: &RunOptions,
         phase: Phase,
     ) -> Result<Self, SelectionError> {
-        let steps = pipeline.steps().len();
         let start = match &options.start_after {
-            None | Some(StepSelector::Number(0)) => 0,
-            Some(selector) => one(pipeline, selector)?,
+            None => 0,
+            Some(selector) => start(pipeline, selector)?,
         };
+        let selection = Self::from(pipeline, options, start)?;
+        selection.check(pipeline, phase)?;
+        Ok(selection)
+    }
+
+    /// Finds the steps after the one in which a pass has stopped the link: that from which to go on,
+    /// or the last that runs this pass.
+    pub fn after_stop(
+        pipeline: &Resolved,
+        options: &RunOptions,
+        pass: &str,
+    ) -> Result<Self, SelectionError> {
+        let runs = |(_, step): &(usize, &ResolvedStep)| step.pass.info().name == pass;
+        let start = match &options.start_after {
+            Some(selector) => start(pipeline, selector)?,
+            None => numbered(pipeline)
+                .filter(runs)
+                .last()
+                .map_or(0, |(number, _)| number),
+        };
+        Self::from(pipeline, options, start)
+    }
+
+    /// Finds the steps after one, in whatever order they are.
+    fn from(
+        pipeline: &Resolved,
+        options: &RunOptions,
+        start: usize,
+    ) -> Result<Self, SelectionError> {
+        let steps = pipeline.steps().len();
         let stop = match &options.stop_after {
             None => steps,
             Some(selector) => one(pipeline, selector)?,
@@ -160,9 +189,7 @@ impl Selection {
         if let Some(limit) = options.optional_limit {
             skip.extend(optional_steps(pipeline).skip(limit));
         }
-        let selection = Selection { start, stop, skip };
-        selection.check(pipeline, phase)?;
-        Ok(selection)
+        Ok(Selection { start, stop, skip })
     }
 
     /// Returns the steps that run, with their numbers.
@@ -264,6 +291,14 @@ fn all(pipeline: &Resolved, selector: &StepSelector) -> Result<Vec<usize>, Selec
         });
     }
     Ok(found)
+}
+
+/// Returns the number of the step after which to start; 0 is before the first.
+fn start(pipeline: &Resolved, selector: &StepSelector) -> Result<usize, SelectionError> {
+    match selector {
+        StepSelector::Number(0) => Ok(0),
+        selector => one(pipeline, selector),
+    }
 }
 
 /// Returns the one step that a selector names.

@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::link;
 use cuweld_elf::Target;
 use cuweld_ir::LinkOptions;
 
@@ -75,10 +77,7 @@ impl Bench {
         // The fake passes make nothing that lives in the arena, so a module of any life will do.
         let mut own = Module::new(module.target, module.options.clone());
         own.phase = module.phase;
-        let mut diagnostics = Diagnostics::default();
-        let result = self
-            .manager
-            .run(&mut own, &arena, &mut diagnostics, options, instruments);
+        let result = self.manager.run(&mut own, &arena, options, instruments);
         module.phase = own.phase;
         module.options = own.options;
         result
@@ -273,11 +272,8 @@ fn a_failing_pass_ends_the_run() {
     let bench = Bench::new("classify,fail,select-objects");
     let arena = Arena::new();
     let mut module = empty();
-    let mut diagnostics = Diagnostics::default();
     let options = RunOptions::default();
-    let result = bench
-        .manager
-        .run(&mut module, &arena, &mut diagnostics, &options, &mut []);
+    let result = bench.manager.run(&mut module, &arena, &options, &mut []);
     let error = result.unwrap_err();
     let expected = RunError::Pass {
         pass: "fail",
@@ -290,13 +286,69 @@ fn a_failing_pass_ends_the_run() {
         "pass 'fail' (step 2): the link was stopped by an error"
     );
     // Findings are sorted even so.
-    let messages: Vec<_> = diagnostics
+    let messages: Vec<_> = module
+        .findings
         .list()
         .iter()
         .map(|found| &*found.message)
         .collect();
     assert_eq!(messages, ["first", "second"]);
     assert_eq!(module.phase, Phase::Classified);
+    // What it says is part of the module: who goes on from there ends as well, and says no more.
+    assert_eq!(module.stopped, Some("fail"));
+    let written = module.clone();
+    for start_after in [None, Some(StepSelector::Number(1))] {
+        let options = RunOptions {
+            start_after,
+            ..Default::default()
+        };
+        let again = bench
+            .manager
+            .run(&mut module, &arena, &options, &mut [])
+            .unwrap_err();
+        assert_eq!(again, RunError::Stopped);
+        assert_eq!(module, written);
+    }
+}
+
+#[test]
+fn passes_that_report_run_after_the_stop() {
+    let bench = Bench::new("classify,report,fail,report");
+    let arena = Arena::new();
+    let mut module = empty();
+    let run = |module: &mut _, options: &RunOptions| {
+        let error = bench.manager.run(module, &arena, options, &mut []);
+        error.unwrap_err()
+    };
+    run(&mut module, &RunOptions::default());
+    let count = |module: &Module<'_>, text: &str| {
+        let found = module.findings.list().iter();
+        found.filter(|found| &*found.message == text).count()
+    };
+    assert_eq!(count(&module, "reported"), 2);
+    // The module before the last of them, as a dump has it.
+    let mut stopped = empty();
+    stopped.stopped = Some("fail");
+    stopped
+        .findings
+        .add_sorted([Diagnostic::error(link::UNDEFINED, "first")]);
+    run(&mut stopped, &RunOptions::default());
+    assert_eq!(count(&stopped, "reported"), 1);
+    // Nothing is reported after a fatal error.
+    stopped
+        .findings
+        .add_sorted([Diagnostic::fatal(link::UNDEFINED, "end")]);
+    run(&mut stopped, &RunOptions::default());
+    assert_eq!(count(&stopped, "reported"), 1);
+}
+
+#[test]
+fn a_pass_that_ends_the_link_without_an_error_is_at_fault() {
+    let error = Bench::new("end-silently").run(&mut []).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "pass 'end-silently' (step 1): internal error: the pass ended the link, and said no error"
+    );
 }
 
 #[test]

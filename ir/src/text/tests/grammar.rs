@@ -226,6 +226,27 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
         "plan type=EXEC flags",
         "expected",
     ),
+    (
+        "finding",
+        "info link/undefined \"a\\nb\" order=3/4294967295",
+        "info link/of-a-pass b",
+        "info undefined \"a\"",
+        "expected",
+    ),
+    (
+        "SEVERITY",
+        "  error-line ",
+        "  remark ",
+        "  errors ",
+        "expected",
+    ),
+    (
+        "stopped",
+        "stopped \"check-limits\"",
+        "stopped limits",
+        "stopped",
+        "expected",
+    ),
     ("image", "size=14\n", "size=0xe\n", "size=15\n", "expected"),
     (
         "BYTES",
@@ -326,6 +347,9 @@ fn rule_of(line: &str) -> Option<&str> {
     }
     match first {
         "owns" => Some("object"),
+        "report" | "remark" | "info" | "warning" | "error-line" | "error" | "fatal" => {
+            Some("finding")
+        }
         "attribute-refs" => Some("refs"),
         "merged-info" | "merged-compat" | "merged-notes" => Some("merged"),
         "output-section" | "piece" | "output-symbol" | "output-reloc" | "segment" => Some("plan"),

@@ -482,6 +482,8 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
             cause,
         });
     }
+    module.findings = super::findings::every_finding();
+    module.stopped = Some("check-limits");
     module
 }
 

@@ -31,8 +31,10 @@ impl Encode<'_, '_> {
         // Of a link that has failed there is no code.
         let is_warning = |finding: &Diagnostic| finding.severity == Severity::Warning;
         let is_refused = self.module.options.reports.warnings_are_errors
-            && cx.diagnostics.list().iter().any(is_warning);
-        if is_refused || cx.diagnostics.has_errors() {
+            && (self.module.findings.list().iter())
+                .chain(cx.diagnostics.list())
+                .any(is_warning);
+        if is_refused || self.module.findings.has_errors() || cx.diagnostics.has_errors() {
             return true;
         }
         let module = self.module;
