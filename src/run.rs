@@ -162,6 +162,10 @@ fn report_error(error: &RunError, reporter: &mut Reporter<'_>) -> io::Result<()>
             error: InstrumentError::Broken(_),
             ..
         } => internal::BROKEN_MODULE,
+        RunError::Instrument {
+            error: InstrumentError::Claim(_),
+            ..
+        } => internal::WRONG_CLAIM,
         RunError::Instrument { .. } | RunError::Selection(_) => usage::PIPELINE,
     };
     reporter.internal_error |= code.kind() == Kind::Internal;

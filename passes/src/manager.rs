@@ -334,6 +334,7 @@ impl<'data> Running<'_, '_, 'data> {
             changed,
             statistics: &statistics,
             diagnostics,
+            analyses: &self.analyses,
         };
         for instrument in watching(self.instruments).rev() {
             instrument

@@ -11,6 +11,10 @@ codes! {
     BROKEN_MODULE "broken-module":
         "a pass that breaks the IR"
         when "With `--verify-each`, the verifier finds that the module breaks invariants of the IR before the first pass or after one.";
+    WRONG_CLAIM "wrong-claim":
+        "a pass that does what it says not to do"
+        when "With `--verify-each`, a pass says that it changed nothing and did, or that an analysis stays valid which has another value after it."
+        advice "Correct what the pass returns or declares; if it is a pass of cuweld, please report it.";
     NO_INSTRUMENTS "no-instruments":
         "a build without instruments"
         when "The program was built with the feature `uninstrumented`, and an option that watches passes is given."

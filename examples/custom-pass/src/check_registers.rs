@@ -120,6 +120,7 @@ impl Pass for CheckRegisters {
 /// The live kernels, each with the function of all that it reaches that needs the most registers.
 ///
 /// As an analysis it is computed once for all passes that ask for it, until one changes the module.
+#[derive(PartialEq, Eq)]
 struct Greediest {
     kernels: Vec<(FunctionId, FunctionId)>,
 }
@@ -141,5 +142,10 @@ impl Analysis for Greediest {
         Greediest {
             kernels: kernels.collect(),
         }
+    }
+
+    // What `--verify-each` compares.
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }

@@ -30,7 +30,7 @@ use super::prototypes::Prototypes;
 
 /// The call graph of a resolved module. Node `i` is resolved symbol `i` for `i < link_symbols`;
 /// prototypes follow.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct CallGraph {
     graph: Graph,
     link_symbols: usize,
@@ -83,6 +83,10 @@ impl Analysis for CallGraph {
             components,
             calls,
         }
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }
 

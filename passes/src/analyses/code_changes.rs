@@ -69,6 +69,7 @@ impl CodeChange {
 }
 
 /// What decides how nvlink makes the code of a link with Mercury whose attribute lists are merged.
+#[derive(PartialEq, Eq)]
 pub struct CodeChanges {
     /// Whether the link is for the debugger: nvlink then takes no barrier out and schedules nothing
     /// anew.
@@ -92,6 +93,10 @@ impl Analysis for CodeChanges {
             shows_errors: shows_errors(module),
             older: older_objects(module),
         }
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A directed graph in two arrays, and its strongly connected components.
 
 /// The edges between nodes that are numbers from 0 on.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Graph {
     /// Where the successors of each node begin, and where those of the last one end.
     starts: Vec<u32>,
@@ -42,7 +42,7 @@ impl Graph {
 }
 
 /// Strongly connected components in order of completion: callees before callers.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Components {
     /// The component of each node.
     pub of_node: Vec<u32>,

@@ -18,7 +18,7 @@ use super::HostKernels;
 use super::aliases_before_functions;
 
 /// The functions that the output keeps; asked for once it is known which.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct LiveFunctions {
     /// In order of creation.
     pub functions: Vec<LinkSymbolId>,
@@ -79,6 +79,10 @@ impl Analysis for LiveFunctions {
             only_kernel,
             reaching,
         }
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }
 

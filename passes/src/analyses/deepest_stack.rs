@@ -14,13 +14,14 @@ use crate::checks::stack_limit::words_of_functions;
 
 /// The deepest call path through each component of the call graph, of a module whose attribute
 /// lists are merged. Linear in the graph.
+#[derive(PartialEq, Eq)]
 pub(crate) struct DeepestStack {
     frames: HashMap<LinkSymbolId, u32, FixedState>,
     deepest: Vec<Deepest>,
 }
 
 /// The deepest call path through a component.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Deepest {
     /// Bytes of stack; `None` with recursion.
     pub(crate) bytes: Option<u32>,
@@ -55,6 +56,10 @@ impl Analysis for DeepestStack {
             stack.deepest.push(Deepest { bytes, next });
         }
         stack
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }
 

@@ -17,7 +17,7 @@ use super::LiveFunctions;
 /// The functions of a link of objects with Mercury of which an alias comes first in a table of
 /// symbols. nvlink takes the alias for the function when it makes the SASS view, and leaves the
 /// debug information of the function as it is in the Mercury view.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlyAliases {
     /// Those of the output.
     in_output: HashSet<LinkSymbolId, FixedState>,
@@ -66,6 +66,10 @@ impl Analysis for EarlyAliases {
             }
         }
         found
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }
 

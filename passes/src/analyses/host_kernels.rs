@@ -9,7 +9,7 @@ use super::Analysis;
 use super::host_names::HostNames;
 
 /// The defined kernels of a resolved module that host code refers to, as far as the link knows.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct HostKernels {
     /// What says which kernels these are.
     pub known_by: KnownBy,
@@ -84,5 +84,9 @@ impl Analysis for HostKernels {
             leave_out,
             held,
         }
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }

@@ -11,7 +11,7 @@ use super::Analyses;
 use super::Analysis;
 
 /// The kinds of the sections of a classified module, and what there is among its symbols.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Kinds {
     sections: Vec<SectionKind>,
     has_shared: bool,
@@ -25,6 +25,10 @@ impl Analysis for Kinds {
             sections: sections.map(|section| section.kind).collect(),
             has_shared: symbols.any(|symbol| symbol.is_shared()),
         }
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }
 

@@ -13,7 +13,7 @@ use super::Analyses;
 use super::Analysis;
 
 /// What each symbol of a resolved module stands for.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Meanings {
     links: Vec<Option<LinkSymbolId>>,
     /// The fate of the function that it defines; `Candidate` if it defines none.
@@ -28,6 +28,10 @@ impl Analysis for Meanings {
             .map(|symbol| (symbol.link, symbol.function.map_or(Fate::Candidate, fate)))
             .unzip();
         Meanings { links, fates }
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
     }
 }
 

@@ -46,6 +46,7 @@ pub use reachers::reachers;
 use std::any::Any;
 use std::any::TypeId;
 use std::cell::OnceCell;
+use std::fmt;
 
 use cuweld_ir::Module;
 
@@ -56,6 +57,37 @@ use cuweld_ir::Module;
 pub trait Analysis: Sized + 'static {
     /// Computes the analysis. It may ask `analyses` for others, which must not ask for this one.
     fn compute(module: &Module<'_>, analyses: &Analyses) -> Self;
+
+    /// Returns whether it says the same as another one; `None`, which it is by default, if analyses of
+    /// this type cannot be compared. With `--verify-each` what passes say to preserve is compared with
+    /// what is computed anew: `Some(self == other)` is all that it takes.
+    fn equals(&self, other: &Self) -> Option<bool> {
+        let _ = other;
+        None
+    }
+}
+
+/// An analysis of any type.
+trait Stored {
+    fn as_any(&self) -> &dyn Any;
+    fn name(&self) -> &'static str;
+    /// Compares it with what is computed anew.
+    fn holds(&self, module: &Module<'_>, anew: &Analyses) -> Option<bool>;
+}
+
+impl<A: Analysis> Stored for A {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn name(&self) -> &'static str {
+        let path = std::any::type_name::<A>();
+        path.rsplit("::").next().unwrap_or(path)
+    }
+
+    fn holds(&self, module: &Module<'_>, anew: &Analyses) -> Option<bool> {
+        self.equals(anew.get::<A>(module))
+    }
 }
 
 /// The analyses that stay valid although a pass has changed the module.
@@ -85,22 +117,37 @@ pub struct Analyses {
     first: OnceCell<Box<Cached>>,
 }
 
-#[derive(Debug)]
 struct Cached {
-    analysis: Box<dyn Any>,
+    analysis: Box<dyn Stored>,
     next: OnceCell<Box<Cached>>,
+}
+
+impl fmt::Debug for Cached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let next = self.next.get();
+        f.debug_list()
+            .entry(&self.analysis.name())
+            .entries(next)
+            .finish()
+    }
 }
 
 impl Analyses {
     /// Returns an analysis of this module, which is computed if no pass has asked for it since it
     /// was invalidated.
     pub fn get<A: Analysis>(&self, module: &Module<'_>) -> &A {
-        if let Some(known) = self.iter().find_map(|cached| cached.downcast_ref()) {
+        if let Some(known) = self
+            .iter()
+            .find_map(|cached| cached.as_any().downcast_ref())
+        {
             return known;
         }
         let computed = A::compute(module, self);
         let added = self.append(Box::new(computed));
-        added.downcast_ref().expect("it was made as this type")
+        added
+            .as_any()
+            .downcast_ref()
+            .expect("it was made as this type")
     }
 
     /// Stores an analysis that a pass has made on its way.
@@ -116,12 +163,23 @@ impl Analyses {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = &dyn Any> {
+    /// Returns the names of the analyses that are kept, each with whether it says the same as one
+    /// that is computed anew of this module; `None` if they cannot be compared.
+    pub fn compare<'a>(
+        &'a self,
+        module: &'a Module<'_>,
+    ) -> impl Iterator<Item = (&'static str, Option<bool>)> {
+        let anew = Analyses::default();
+        self.iter()
+            .map(move |cached| (cached.name(), cached.holds(module, &anew)))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &dyn Stored> {
         let first = self.first.get();
         std::iter::successors(first, |cached| cached.next.get()).map(|cached| &*cached.analysis)
     }
 
-    fn append(&self, analysis: Box<dyn Any>) -> &dyn Any {
+    fn append(&self, analysis: Box<dyn Stored>) -> &dyn Stored {
         let mut end = &self.first;
         while let Some(cached) = end.get() {
             end = &cached.next;
@@ -136,7 +194,7 @@ impl Analyses {
         let mut rest = self.first.take();
         while let Some(mut cached) = rest {
             rest = cached.next.take();
-            if keep((*cached.analysis).type_id()) {
+            if keep(cached.analysis.as_any().type_id()) {
                 self.append(cached.analysis);
             }
         }

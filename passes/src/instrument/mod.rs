@@ -27,6 +27,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_ir::Module;
 use thiserror::Error;
 
+use crate::analyses::Analyses;
 use crate::pass::Changed;
 use crate::pass::PassError;
 use crate::pass::Statistics;
@@ -139,6 +140,8 @@ pub struct PassReport<'a> {
     pub statistics: &'a Statistics,
     /// What it found, sorted.
     pub diagnostics: &'a [Diagnostic],
+    /// The analyses that are valid after it, by what it says.
+    pub analyses: &'a Analyses,
 }
 
 /// Why an instrument ends the link.
@@ -147,6 +150,9 @@ pub enum InstrumentError {
     /// The verifier found a module broken.
     #[error("the module is broken: {}", .0.join("; "))]
     Broken(Vec<String>),
+    /// What a pass says of itself is not so.
+    #[error("{0}")]
+    Claim(String),
     /// A check from outside failed.
     #[error("{0}")]
     Check(String),

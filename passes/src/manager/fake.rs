@@ -1,5 +1,6 @@
 //! Passes for tests of the machinery: named and phased as the standard ones, doing next to nothing.
 
+use std::any::TypeId;
 use std::cell::Cell;
 
 use cuweld_diagnostics::Diagnostic;
@@ -7,6 +8,9 @@ use cuweld_diagnostics::codes::link;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 
+use crate::analyses::Analyses;
+use crate::analyses::Analysis;
+use crate::analyses::Preserved;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -26,7 +30,7 @@ pub struct Fake {
 
 /// Name, required and established phase of the passes of the standard pipeline, and more: some
 /// that change nothing, some that fail.
-const FAKES: [(&str, Phase, Option<Phase>); 18] = [
+const FAKES: [(&str, Phase, Option<Phase>); 21] = [
     ("classify", Phase::Lowered, Some(Phase::Classified)),
     ("select-objects", Phase::Classified, Some(Phase::Selected)),
     ("symbol-resolve", Phase::Selected, Some(Phase::Resolved)),
@@ -49,6 +53,9 @@ const FAKES: [(&str, Phase, Option<Phase>); 18] = [
     ("wrong-phase", Phase::Lowered, None),
     ("report", Phase::Lowered, None),
     ("end-silently", Phase::Lowered, None),
+    ("silent-change", Phase::Lowered, None),
+    ("ask", Phase::Lowered, None),
+    ("keep-written", Phase::Lowered, None),
 ];
 
 impl Fake {
@@ -88,6 +95,10 @@ impl Pass for Fake {
             requires: self.requires,
             establishes: self.establishes,
             reports: self.name == "report",
+            preserves: match self.name {
+                "keep-written" => Preserved::Only(&[TypeId::of::<Written>]),
+                _ => Preserved::Only(&[]),
+            },
             ..PassInfo::DEFAULT
         }
     }
@@ -111,6 +122,11 @@ impl Pass for Fake {
                 cx.diagnostics.emit(Diagnostic::report("reported"));
                 return Ok(Changed::No);
             }
+            "ask" => {
+                cx.analyses.get::<Written>(module);
+                cx.analyses.get::<Opaque>(module);
+                return Ok(Changed::No);
+            }
             "end-silently" => return Err(PassError::Diagnosed),
             "wrong-phase" => module.phase = Phase::Checked,
             _ => {}
@@ -119,6 +135,9 @@ impl Pass for Fake {
         let run = &mut module.options.record.output_name;
         run.extend_from_slice(self.name.as_bytes());
         run.push(b' ');
+        if self.name == "silent-change" {
+            return Ok(Changed::No);
+        }
         cx.statistics.add("runs", 1);
         cx.remarks
             .emit(|| made(Remark::of_link(&RUNS).words("it runs")));
@@ -134,6 +153,29 @@ impl Pass for Fake {
                     .words(" bytes"),
             )
         });
+    }
+}
+
+/// How much the fake passes have written.
+#[derive(PartialEq, Eq)]
+struct Written(usize);
+
+impl Analysis for Written {
+    fn compute(module: &Module<'_>, _: &Analyses) -> Self {
+        Written(module.options.record.output_name.len())
+    }
+
+    fn equals(&self, other: &Self) -> Option<bool> {
+        Some(self == other)
+    }
+}
+
+/// An analysis that cannot be compared.
+struct Opaque;
+
+impl Analysis for Opaque {
+    fn compute(_: &Module<'_>, _: &Analyses) -> Self {
+        Opaque
     }
 }
 
