@@ -120,6 +120,8 @@ impl<'t> PassCase<'t> {
         let mut found = commented(&String::from_utf8_lossy(&messages));
         if !failed {
             sound(&module, "after")?;
+            // They are told as messages.
+            module.findings = Default::default();
             let after = text::print(&module, DumpBytes::Full);
             found.push_str(&commented(&changes(&before, &after)));
         }

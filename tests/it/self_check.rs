@@ -11,7 +11,9 @@ use cuweld_elf::Target;
 use cuweld_elf::check::{Rule, View, ViewSection, check_image, read};
 use cuweld_elf::mercury::capmerc::{Capmerc, Form};
 use cuweld_elf::target::section_types::sht;
-use cuweld_ir::{Arena, LinkOptions, LinkRecord, Module, Phase, elf};
+use cuweld_ir::{
+    Arena, Fixup, LinkOptions, LinkRecord, Module, Phase, SectionContent, SectionId, elf,
+};
 use cuweld_passes::pipeline::Facts;
 
 /// Runs passes over a module; what they said, and whether they went through.
@@ -319,6 +321,8 @@ fn each_rule_of_links_is_broken_by_a_change() {
         assert_ne!(image, good, "{}", rule.name());
         assert_eq!(check_image(&image), [], "{}", rule.name());
         module.image = Some(image);
+        // Each change is one of a link that nothing was found of.
+        (module.findings, module.stopped) = Default::default();
         let (said, ok) = passes(&mut module, &arena, "self-check");
         assert!(
             !ok && said.contains(&format!("[{}]", rule.name())),
@@ -404,4 +408,56 @@ fn all_link_cases_pass() {
         }
     }
     assert!(count > 200, "{count} links");
+}
+
+/// Changes the linked module before its file is written; what the self-check says then.
+fn said_after(change: impl FnOnce(&mut Module<'_>, SectionId)) -> String {
+    let arena = Arena::new();
+    let mut module = linked("mercury/mercury-targets", "sm_120", &arena);
+    let found = module
+        .sections
+        .iter()
+        .find(|(_, row)| row.name == b".text._Z5twicei");
+    let (code, _) = found.unwrap();
+    change(&mut module, code);
+    module.phase = Phase::Relocated;
+    module.image = None;
+    let (said, ok) = passes(&mut module, &arena, "emit,self-check");
+    assert_eq!(ok, said.is_empty());
+    said
+}
+
+/// A driver may take either view of a function: a change of one alone makes another program.
+#[test]
+fn code_is_not_changed_without_its_mercury() {
+    assert_eq!(said_after(|_, _| {}), "");
+    let said = said_after(|module, section| {
+        let at = module
+            .fixups
+            .partition_point(|fixup| fixup.section <= section);
+        let fixup = Fixup {
+            section,
+            offset: 0x10,
+            bit: 0,
+            width: 8,
+            value: 0x55,
+            add: false,
+            cause: None,
+        };
+        module.fixups.insert(at, fixup);
+    });
+    assert!(
+        said.contains(".text._Z5twicei+0x10: a fixup of the code is none that the link makes"),
+        "{said}"
+    );
+    let said = said_after(|module, section| {
+        let code = module.sections[section].bytes().to_vec();
+        let mut changed = code;
+        changed[0x24] ^= 1;
+        module.sections[section].content = SectionContent::Bytes(changed.leak());
+    });
+    assert!(
+        said.contains(".text._Z5twicei+0x24: the code is changed, and its Mercury is that of"),
+        "{said}"
+    );
 }

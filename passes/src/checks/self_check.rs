@@ -4,7 +4,9 @@
 //! exists, both views of a file with Mercury say the same. Then the file against the link: code,
 //! Mercury code, data and debug information are those of the objects but where relocations are
 //! applied; rows, symbols, section headers and program headers are those that were decided; every
-//! linked function has a symbol at its code.
+//! linked function has a symbol at its code. Where functions have Mercury beside their code, the code
+//! is that of the objects but for what the link itself changes, as a pass that changed it would have
+//! left its Mercury as it was.
 //!
 //! It reads the file with nothing that wrote it. A rule that is broken is a bug in cuweld: the link
 //! fails, and leaves no output.
@@ -13,6 +15,7 @@ mod contents;
 mod functions;
 mod report;
 mod tables;
+mod views;
 
 pub use self::report::SelfCheckError;
 
@@ -63,6 +66,7 @@ impl Pass for SelfCheck {
             tables::check(plan, &view, &mut findings);
             contents::check(module, plan, &view, &mut findings);
             functions::check(module, &view, &mut findings);
+            views::check(module, cx.threads, &mut findings);
         }
         list.extend(findings.into_list());
         let Some(error) = SelfCheckError::new(list, module.is_capmerc()) else {

@@ -257,6 +257,11 @@ impl fmt::Display for Unproved {
     }
 }
 
+/// Returns `true` if code is what this pass makes of other code by other scoreboards alone.
+pub(crate) fn is_schedule_of(code: &[u8], other: &[u8]) -> bool {
+    schedule(other, other.to_vec(), true, None).is_ok_and(|made| made == code)
+}
+
 /// Returns code with the scoreboards that the finalizer gives it: where the compiler has some, but for
 /// the first load of the stack pointer where that is freed. `places` are those of the instructions of
 /// the compiled code, if they are others now. The code as it was compiled has to have those that the

@@ -38,6 +38,7 @@ use crate::pass::Pass;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::PassInfo;
+use crate::threads::Threads;
 use crate::threads::Work;
 
 /// The `relocate` pass.
@@ -62,50 +63,14 @@ impl Pass for Relocate {
         module: &mut Module<'data>,
         cx: &mut PassCx<'_, 'data>,
     ) -> Result<Changed, PassError> {
-        let capmerc = module.is_capmerc();
-        let rows = module.relocs.values().as_slice();
-        let work = Work::Rows(rows.len());
-        let parts = parts(rows, cx.threads.tasks(work));
-        let part = |part: &Range<usize>| fixups_of(module, part.clone());
-        let mut made = cx.threads.map(work, &parts, part).into_iter();
-        // Patches are there already, and change what no relocation does.
-        let mut fixups = patches(module);
-        fixups.extend(made.next().unwrap_or_default());
-        for more in made {
-            fixups.extend(more);
-        }
-        // The writer finds a section's fixups by binary search; the sort is stable. Few sections
-        // have rows of two others.
-        fixups.sort_by_key(|fixup| (fixup.section, Reverse(fixup.cause)));
-        let of_rows = fixups.len();
-        match replaced_constants::add(module, &mut fixups) {
-            Ok(overwritten) => {
-                let note = replaced_constants::kept(module, &overwritten);
-                note.into_iter().for_each(|note| cx.diagnostics.emit(note));
-            }
-            Err(constants) => {
-                cx.diagnostics.emit(
-                    Diagnostic::refusal(relocation::REPLACED_CONSTANTS)
-                        .note(located(module, constants))
-                        .at(module.sections[constants].object.index_u32(), 0),
-                );
+        let (fixups, notes) = match fixups(module, patches(module), cx.threads) {
+            Ok(made) => made,
+            Err(refusal) => {
+                cx.diagnostics.emit(refusal);
                 return Err(PassError::Diagnosed);
             }
-        }
-        if capmerc && let Err(code) = header_operands::add(module, &mut fixups) {
-            cx.diagnostics.emit(
-                Diagnostic::refusal(relocation::TEXTURE_SLOT_CODE)
-                    .note(located(module, code))
-                    .at(module.sections[code].object.index_u32(), 0),
-            );
-            return Err(PassError::Diagnosed);
-        }
-        if capmerc {
-            yielding::add(module, &mut fixups);
-        }
-        if fixups.len() > of_rows {
-            fixups.sort_by_key(|fixup| fixup.section);
-        }
+        };
+        notes.into_iter().for_each(|note| cx.diagnostics.emit(note));
         cx.statistics.add("fixups", fixups.len() as u64);
         let changed = if fixups.is_empty() {
             Changed::No
@@ -130,6 +95,51 @@ fn patches(module: &Module<'_>) -> Vec<Fixup> {
     let patches = module.fixups.iter();
     let patches = patches.filter(|fixup| fixup.offset < copied[fixup.section.index()]);
     patches.copied().collect()
+}
+
+/// Makes the fixups of a module whose file is laid out, with what there is to say of them. `patches`
+/// are those that change what no relocation does.
+pub(crate) fn fixups(
+    module: &Module<'_>,
+    patches: Vec<Fixup>,
+    threads: &Threads,
+) -> Result<(Vec<Fixup>, Vec<Diagnostic>), Diagnostic> {
+    let capmerc = module.is_capmerc();
+    let rows = module.relocs.values().as_slice();
+    let work = Work::Rows(rows.len());
+    let parts = parts(rows, threads.tasks(work));
+    let part = |part: &Range<usize>| fixups_of(module, part.clone());
+    let mut made = threads.map(work, &parts, part).into_iter();
+    let mut fixups = match patches.is_empty() {
+        true => made.next().unwrap_or_default(),
+        false => patches,
+    };
+    for more in made {
+        fixups.extend(more);
+    }
+    // The writer finds a section's fixups by binary search; the sort is stable. Few sections have
+    // rows of two others.
+    fixups.sort_by_key(|fixup| (fixup.section, Reverse(fixup.cause)));
+    let of_rows = fixups.len();
+    let refused = |code, section| {
+        Diagnostic::refusal(code)
+            .note(located(module, section))
+            .at(module.sections[section].object.index_u32(), 0)
+    };
+    let notes = match replaced_constants::add(module, &mut fixups) {
+        Ok(overwritten) => replaced_constants::kept(module, &overwritten),
+        Err(constants) => return Err(refused(relocation::REPLACED_CONSTANTS, constants)),
+    };
+    if capmerc && let Err(code) = header_operands::add(module, &mut fixups) {
+        return Err(refused(relocation::TEXTURE_SLOT_CODE, code));
+    }
+    if capmerc {
+        yielding::add(module, &mut fixups);
+    }
+    if fixups.len() > of_rows {
+        fixups.sort_by_key(|fixup| fixup.section);
+    }
+    Ok((fixups, notes.into_iter().collect()))
 }
 
 /// Divides rows into about `count` parts; those of one section are in one part.
