@@ -7,6 +7,7 @@ use cuweld_diagnostics::codes::extension;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::text;
+use cuweld_ir::text::DumpBytes;
 use cuweld_ir::text::ImageKey;
 use cuweld_passes::Changed;
 use cuweld_passes::PassCx;
@@ -27,7 +28,7 @@ pub fn exchange<'data>(
 ) -> Result<Changed, PassError> {
     let bytes = match reply {
         Ok(Some(bytes)) => bytes,
-        Ok(None) => return Ok(Changed::No),
+        Ok(None) => return unchanged(module, cx, who, establishes),
         Err(PassFailure::Crashed(diagnostic)) => {
             return Err(PassError::Crashed(Box::new(diagnostic)));
         }
@@ -39,7 +40,7 @@ pub fn exchange<'data>(
     let said = Said::of_text(&bytes);
     if is_comments(&bytes) {
         said.tell(module, cx);
-        return Ok(Changed::No);
+        return unchanged(module, cx, who, establishes);
     }
     match parse(module, cx, who, establishes, bytes) {
         Ok(new) => {
@@ -70,6 +71,85 @@ fn is_comments(text: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii)
         .all(|line| line.is_empty() || line.starts_with(b";"))
+}
+
+/// Ends a pass that changed nothing, which may say that a phase is reached all the same.
+fn unchanged(
+    module: &mut Module<'_>,
+    cx: &mut PassCx<'_, '_>,
+    who: &str,
+    establishes: Option<Phase>,
+) -> Result<Changed, PassError> {
+    match unfounded(module, who, establishes) {
+        None => Ok(Changed::No),
+        Some(diagnostic) => {
+            cx.diagnostics.emit(diagnostic);
+            Err(PassError::Diagnosed)
+        }
+    }
+}
+
+/// Says what a module that did not change lacks of the phase that `who` says it has reached.
+fn unfounded(module: &mut Module<'_>, who: &str, establishes: Option<Phase>) -> Option<Diagnostic> {
+    let phase = establishes.filter(|phase| *phase != module.phase)?;
+    let before = std::mem::replace(&mut module.phase, phase);
+    let broken = findings(module);
+    module.phase = before;
+    if broken.is_empty() {
+        return None;
+    }
+    let what = format!(
+        "cuweld: {who} changed nothing, but the module is not '{}'",
+        phase.name()
+    );
+    let mut diagnostic = Diagnostic::fatal(extension::RESULT, what);
+    diagnostic.notes = broken;
+    Some(diagnostic)
+}
+
+/// Names the first row that says what is linked, or what was found, and that is another one than
+/// before, with both.
+fn changed_row(before: &Module<'_>, after: &Module<'_>) -> Option<String> {
+    if after.target != before.target {
+        let targets = (after.target, before.target);
+        return Some(format!(
+            "row 'module': it is for {}, not {}",
+            targets.0, targets.1
+        ));
+    }
+    let toolkits = (after.toolkit.version, before.toolkit.version);
+    if toolkits.0 != toolkits.1 {
+        return Some(format!(
+            "row 'module': it is of toolkit {}, not {}",
+            toolkits.0, toolkits.1
+        ));
+    }
+    if after.options != before.options {
+        let (mut old, mut new) = (before.options.clone(), after.options.clone());
+        let mut places = text::option_places(&mut old)
+            .into_iter()
+            .zip(text::option_places(&mut new));
+        let word = places.find(|((_, old), (_, new))| old != new);
+        let word = word.map_or("", |((word, _), _)| word);
+        return Some(format!(
+            "row 'option {word}': options are the command line's"
+        ));
+    }
+    let rows = |module: &Module<'_>| -> Vec<String> {
+        let only = Module {
+            findings: module.findings.clone(),
+            stopped: module.stopped.map(|_| ""),
+            ..Module::default()
+        };
+        let text = text::print(&only, DumpBytes::Hash);
+        let lines = text.lines().skip(2).map(str::trim);
+        let rows = lines.filter(|line| !matches!(*line, "" | "findings" | "end"));
+        rows.map(str::to_owned).collect()
+    };
+    let (old, new) = (rows(before), rows(after));
+    let at = (0..old.len().max(new.len())).find(|at| old.get(*at) != new.get(*at))?;
+    let row = new.get(at).or(old.get(at))?;
+    Some(format!("row '{row}': what was found stays"))
 }
 
 fn parse<'data>(
@@ -108,15 +188,12 @@ fn parse<'data>(
             expected.name()
         )));
     }
-    if new.target != module.target {
-        return Err(refuse(&format!(
-            "is for {}, not {}",
-            new.target, module.target
-        )));
-    }
     let broken = findings(&new);
     if broken.is_empty() {
-        return Ok(new);
+        return match changed_row(module, &new) {
+            Some(row) => Err(refuse(&format!("changes {row}"))),
+            None => Ok(new),
+        };
     }
     let mut diagnostic = refuse("breaks invariants of the IR");
     diagnostic.notes = broken;

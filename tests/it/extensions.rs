@@ -400,7 +400,7 @@ fn plugins_that_do_not_fit_are_refused() {
                 "classified",
                 &module.replace("sm_90", "sm_80"),
             ),
-            "gave back is for sm_80, not sm_90",
+            "gave back changes row 'module': it is for sm_80, not sm_90",
         ),
         (
             defines(
@@ -445,6 +445,106 @@ fn plugins_that_do_not_fit_are_refused() {
         "{}",
         stderr(&output)
     );
+}
+
+#[test]
+fn a_phase_is_verified_though_nothing_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("nothing.c");
+    let text = "#include <cuweld-plugin.h>\n\
+        static int32_t run(const uint8_t *i, size_t n, const char *const *a, size_t c, cuweld_output *o) { return 0; }\n\
+        static void release(cuweld_output *o) { o->data = 0; }\n\
+        static const cuweld_pass passes[] = {\n\
+          {\"no-dce\", \"\", \"resolved\", \"live\", run, release},\n\
+          {\"no-relocate\", \"\", \"laid-out\", \"relocated\", run, release},\n\
+          {\"no-emit\", \"\", \"relocated\", \"emitted\", run, release},\n\
+          {\"nothing\", \"\", \"resolved\", 0, run, release}};\n\
+        static const cuweld_plugin_info info = {1, 1, 4, passes};\n\
+        const cuweld_plugin_info *cuweld_plugin(void) { return &info; }\n";
+    std::fs::write(&source, text).unwrap();
+    let library = build(folder.path(), &source, &[]);
+    let whole = "check-objects,classify,select-objects,symbol-resolve,callgraph-dce,merge-metadata,\
+        propagate-resources,place-memory,constant-bank-dedup,check-undefined,plan-relocations,\
+        report-call-graph,check-limits,layout-output,relocate,check-link,report-resources,emit";
+    for (pass, in_place, broken) in [
+        ("callgraph-dce", "no-dce", "live-set: $0:"),
+        ("relocate", "no-relocate", "it has no fixup"),
+        ("emit", "no-emit", "image: image: there is none"),
+        ("classify", "classify,nothing", ""),
+    ] {
+        let steps: Vec<&str> = whole.split(',').map(str::trim).collect();
+        let steps = steps
+            .iter()
+            .map(|step| if *step == pass { in_place } else { step });
+        let passes = steps.collect::<Vec<_>>().join(",").replace(
+            "classify,nothing,select-objects,symbol-resolve",
+            "classify,select-objects,symbol-resolve,nothing",
+        );
+        let example = |name: &str| format!("{ROOT}/examples/rdc/{name}");
+        let output = cuweld(
+            folder.path(),
+            &[
+                "link",
+                "--arch=sm_90",
+                "-o",
+                "x",
+                "--load-pass-plugin",
+                library.to_str().unwrap(),
+                "--passes",
+                &passes,
+                &example("a.o"),
+                &example("b.o"),
+            ],
+        );
+        let said = stderr(&output);
+        assert_eq!(output.status.success(), broken.is_empty(), "{pass}: {said}");
+        assert_eq!(folder.path().join("x").exists(), broken.is_empty());
+        if !broken.is_empty() {
+            let what = format!("pass '{in_place}' changed nothing, but the module is not '");
+            assert!(
+                said.contains(&what) && said.contains(broken),
+                "{pass}: {said}"
+            );
+        }
+    }
+}
+
+/// What is linked and what was found is not for a pass from outside to change.
+#[test]
+fn rows_of_the_link_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    for (script, expected) in [
+        (
+            "s/target=sm_90/target=sm_80/",
+            "changes row 'module': it is for sm_80, not sm_90",
+        ),
+        (
+            "s/classified toolkit=[0-9.]*/classified toolkit=12.8.93/",
+            "changes row 'module': it is of toolkit 12.8",
+        ),
+        (
+            "/option recorded-options/d",
+            "changes row 'option recorded-options': options are",
+        ),
+        (
+            "s/^end$/warning link\\/undefined x\\n&/",
+            "changes row 'warning link/undefined \"x\"': what was found stays",
+        ),
+        (
+            "s/^end$/stopped x\\n&/",
+            "breaks invariants of the IR\n  note: stopped-by-error",
+        ),
+    ] {
+        let pass = format!("classify,exec{{command=['sed','{script}']}}");
+        let output = opt(folder.path(), &pass, &[]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(
+            said.contains("what 'sed ") && said.contains(expected),
+            "{script}: {said}"
+        );
+        assert!(!folder.path().join("out.lir").exists());
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod rule;
 
 use std::fmt::Display;
 
+use cuweld_elf::Target;
 use thiserror::Error;
 
 pub use rule::Rule;
@@ -57,6 +58,15 @@ pub fn verify(module: &Module<'_>) -> Vec<VerifyError> {
         errors: Vec::new(),
     };
     ids::check(&mut checker);
+    let target = module.target.to_string();
+    if Target::parse(&target) != Some(module.target) {
+        checker.report(
+            Rule::TargetKnown,
+            "module",
+            format!("target={target} is none"),
+        );
+        return checker.errors;
+    }
     if let Some(pass) = module.stopped {
         // What a pass that failed left is no further than it came.
         if !module.has_ended() {

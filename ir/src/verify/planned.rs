@@ -177,7 +177,7 @@ pub(super) fn check_fixups(checker: &mut Checker<'_, '_>) {
             checker.report(Rule::FixupCause, place(), what);
         }
     }
-    if module.phase < Phase::Emitted {
+    if module.phase < Phase::Relocated {
         return;
     }
     for ((id, reloc), patched) in module.relocs.iter().zip(patched) {

@@ -49,6 +49,8 @@ cuweld_elf::rules! {
     /// A call graph row has a callee or a prototype, as its kind says.
     CallForm = "call-form" from Lowered,
 
+    /// The target is one of those that are linked for.
+    TargetKnown = "target-known" from Lowered,
     /// A link that a pass has stopped has an error among its findings.
     StoppedByError = "stopped-by-error" from Lowered,
 
@@ -191,7 +193,7 @@ cuweld_elf::rules! {
     LayoutSegments = "layout-segments" from LaidOut,
 
     /// Every relocation that is applied or cleared has its fixup.
-    Patched = "patched" from Emitted,
+    Patched = "patched" from Relocated,
     /// The image is what writing the plan gives.
     Image = "image" from Emitted,
 }
