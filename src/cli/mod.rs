@@ -39,6 +39,7 @@ mod replay;
 pub(crate) mod report;
 mod size;
 mod test_passes;
+mod text_images;
 mod toolkit;
 
 pub use native::run as native;

@@ -12,15 +12,20 @@ use cuweld_diagnostics::codes::usage;
 use cuweld_elf::Target;
 use cuweld_ir::Arena;
 use cuweld_ir::Module;
+use cuweld_ir::Phase;
 use cuweld_ir::text;
 use cuweld_ir::text::ImageKey;
 
 use super::pipeline_args::InputArgs;
 use super::pipeline_args::parse_target;
+use super::text_images;
 use crate::controls::Controls;
 use crate::diagnostics::Reporter;
+use crate::dlink::architectures::common;
+use crate::dlink::architectures::targets_of;
 use crate::driver::read_inputs;
 use crate::input::InputArena;
+use crate::invariants::misfit;
 use crate::module_text;
 
 /// Where a module comes from.
@@ -30,7 +35,8 @@ pub struct ModuleArgs {
     /// and archives.
     #[arg(required = true)]
     pub inputs: Vec<String>,
-    /// The GPU to link for, such as sm_90; a module in text form knows its own.
+    /// The GPU to link for, such as sm_90; by default the one that all inputs have code for. A module
+    /// in text form knows its own.
     #[arg(long, value_parser = parse_target)]
     pub arch: Option<Target>,
     /// Number the rows of an edited module in text form anew: rows may have been deleted and added, and
@@ -75,7 +81,7 @@ impl ModuleArgs {
                 return Ok(None);
             }
         };
-        match parse(self, &text, arena) {
+        match parse(self, &text, input_arena, arena) {
             Ok(module) => Ok(Some((module, Diagnostics::default()))),
             Err(diagnostic) => {
                 reporter.report(&diagnostic)?;
@@ -150,18 +156,13 @@ fn begins_as_text(path: &str) -> bool {
 fn parse<'data>(
     args: &ModuleArgs,
     text: &str,
+    input_arena: &'data InputArena,
     arena: &'data Arena,
 ) -> Result<Module<'data>, Diagnostic> {
     let input = args.inputs.first().map_or("", String::as_str);
     // An image that the text only names is looked for where the link had it; the parser compares
     // its SHA-256.
-    let resolve = |key: &ImageKey<'_>| -> Option<&'data [u8]> {
-        let name = std::str::from_utf8(key.name).ok()?;
-        let bytes = std::fs::read(file_name::path(name))
-            .ok()
-            .filter(|_| key.member.is_empty())?;
-        Some(arena.bytes(&bytes))
-    };
+    let resolve = |key: &ImageKey<'_>| text_images::find(key, input_arena);
     let counted = match args.renumber {
         true => {
             let renumbered = text::renumber(text);
@@ -169,7 +170,7 @@ fn parse<'data>(
         }
         false => Cow::Borrowed(text),
     };
-    let module = module_text::parse(input, &counted, arena, &resolve)?;
+    let mut module = module_text::parse(input, &counted, arena, &resolve)?;
     if let Some(target) = args.arch.filter(|target| *target != module.target) {
         return Err(Diagnostic::fatal(
             usage::MODULE,
@@ -180,7 +181,32 @@ fn parse<'data>(
         ));
     }
     module_text::sound(input, &module)?;
-    Ok(module)
+    // What objects are for was checked before they were looked into further.
+    let is_checked = module.phase == Phase::Lowered || module.stopped.is_some();
+    match misfit(&mut module, arena).filter(|_| !is_checked) {
+        Some(misfit) => Err(misfit),
+        None => Ok(module),
+    }
+}
+
+/// Returns the one target that all inputs with code have code for.
+fn target_of(inputs: &[String]) -> Result<Target, Diagnostic> {
+    let found = targets_of(inputs, &InputArena::new());
+    let targets = common(&found);
+    if let [target] = targets.as_slice() {
+        return Ok(*target);
+    }
+    let what = "the architecture to link for is not given";
+    let mut diagnostic = Diagnostic::fatal(usage::COMMAND_LINE, what);
+    for input in found {
+        let names: Vec<String> = input.targets.iter().map(Target::to_string).collect();
+        let note = format!("'{}' has code for {}", input.input, names.join(", "));
+        diagnostic = diagnostic.note(note);
+    }
+    let example = targets
+        .first()
+        .map_or("sm_90".to_owned(), Target::to_string);
+    Err(diagnostic.help(format!("add --arch, such as --arch={example}")))
 }
 
 fn read_objects<'data>(
@@ -191,14 +217,12 @@ fn read_objects<'data>(
     arena: &'data Arena,
     reporter: &mut Reporter<'_>,
 ) -> io::Result<Option<(Module<'data>, Diagnostics)>> {
-    let Some(target) = args.arch else {
-        let diagnostic = Diagnostic::fatal(
-            usage::COMMAND_LINE,
-            "the architecture to link for is not given",
-        )
-        .help("add --arch, such as --arch=sm_90");
-        reporter.report(&diagnostic)?;
-        return Ok(None);
+    let target = match args.arch.map_or_else(|| target_of(&args.inputs), Ok) {
+        Ok(target) => target,
+        Err(diagnostic) => {
+            reporter.report(&diagnostic)?;
+            return Ok(None);
+        }
     };
     match args
         .input

@@ -13,6 +13,9 @@ use cuweld_ir::Arena;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use cuweld_ir::text;
+use cuweld_passes::Pass;
+use cuweld_passes::checks::check_objects::CheckObjects;
+use cuweld_passes::manager::PassManager;
 use cuweld_passes::pipeline::Facts;
 
 use super::log::traced;
@@ -28,6 +31,7 @@ use crate::diagnostics::Reporter;
 use crate::diagnostics::Style;
 use crate::extend::Register;
 use crate::input::InputArena;
+use crate::invariants::misfit;
 use crate::linker::Linker;
 use crate::output::OutputError;
 use crate::repro::Recorder;
@@ -125,7 +129,10 @@ fn run_with(
         return Ok(());
     }
     match controls.manager(facts, start) {
-        Ok(manager) => run_pipeline(&controls, &manager, &mut module, &arena, findings, reporter)?,
+        Ok(manager) => match unchecked_misfit(&controls, &manager, &mut module, &arena) {
+            None => run_pipeline(&controls, &manager, &mut module, &arena, findings, reporter)?,
+            Some(misfit) => reporter.report(&misfit)?,
+        },
         Err(diagnostic) => reporter.report(&diagnostic)?,
     }
     if !reporter.failed() {
@@ -145,6 +152,23 @@ fn run_with(
     }
     finish(|| recorder, &controls, &input_arena, reporter)?;
     Ok(())
+}
+
+/// Returns what is wrong with an object for the module's target, if no pass of the run checks that.
+fn unchecked_misfit<'data>(
+    controls: &Controls,
+    manager: &PassManager,
+    module: &mut Module<'data>,
+    arena: &'data Arena,
+) -> Option<Diagnostic> {
+    let is_first = matches!(controls.selection.start_after.as_deref(), None | Some("0"));
+    let mut steps = manager.pipeline().steps().iter();
+    let is_checked =
+        is_first && steps.any(|step| step.pass.info().name == CheckObjects.info().name);
+    if is_checked || module.stopped.is_some() {
+        return None;
+    }
+    misfit(module, arena)
 }
 
 /// Returns the module in the form that the output's name asks for.

@@ -393,3 +393,134 @@ fn modules_go_through_pipes() {
     assert!(done.status.success(), "{}", said(&done));
     assert_eq!(read("out2.cubin"), read("out.cubin"));
 }
+
+/// A target that the objects are not for, or that there is not, is refused at every phase.
+#[test]
+fn targets_that_do_not_fit_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = env!("CARGO_MANIFEST_DIR");
+    let cubin = format!("{root}/tests/links/symbols/weak-templates/sm_90/a.cubin");
+    let edited = |passes: &str, target: &str| {
+        let output = opt(folder.path(), &[&cubin, "--passes", passes, "-o", "a.lir"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let path = folder.path().join("a.lir");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, text.replacen("target=sm_90", target, 1)).unwrap();
+    };
+    let unfit = "arch does not match target 'sm_80'";
+    for (passes, target, arguments, expected) in [
+        (
+            "check-objects",
+            "target=sm_80",
+            &["--start-after=check-objects"][..],
+            unfit,
+        ),
+        (
+            "check-objects,classify",
+            "target=sm_80",
+            &["--start-after=classify"],
+            unfit,
+        ),
+        (
+            "classify",
+            "target=sm_80",
+            &["--passes=select-objects"],
+            unfit,
+        ),
+        ("", "target=sm_80", &[], unfit),
+        ("", "target=sm_80", &["--passes=classify"], unfit),
+        (
+            "classify",
+            "target=sm_81",
+            &["--passes=select-objects"],
+            "target=sm_81 is none",
+        ),
+        (
+            "classify",
+            "target=sm_90",
+            &["--arch=sm_80"],
+            "is a module for sm_90, not for sm_80",
+        ),
+    ] {
+        edited(passes, target);
+        let output = opt(
+            folder.path(),
+            &[&["a.lir", "-o", "b.lir"], arguments].concat(),
+        );
+        assert_eq!(output.status.code(), Some(1), "{target} {arguments:?}");
+        let said = stderr(&output);
+        assert!(said.contains(expected), "{target} {arguments:?}: {said}");
+        assert!(!folder.path().join("b.lir").exists());
+    }
+    let arguments = [&*cubin, "--arch=sm_80", "--passes=classify", "-o", "b.lir"];
+    assert!(stderr(&opt(folder.path(), &arguments)).contains(unfit));
+}
+
+#[test]
+fn the_target_is_that_of_the_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = env!("CARGO_MANIFEST_DIR");
+    let objects = ["a.o", "b.o"].map(|name| format!("{root}/examples/rdc/{name}"));
+    let [a, b] = objects.each_ref().map(String::as_str);
+    let output = opt(folder.path(), &[a, b, "-o", "out.cubin"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let found = std::fs::read(folder.path().join("out.cubin")).unwrap();
+    cuweld(
+        folder.path(),
+        &["link", "--arch=sm_90", a, b, "-o", "link.cubin"],
+    );
+    assert!(found == std::fs::read(folder.path().join("link.cubin")).unwrap());
+    let other = format!("{root}/tests/links/data/constant-banks-report/sm_80/a.cubin");
+    let output = opt(folder.path(), &[a, &other, "-o", "x.lir"]);
+    let said = stderr(&output);
+    assert!(
+        said.starts_with("error: the architecture to link for is not given\n"),
+        "{said}"
+    );
+    assert!(said.contains("has code for sm_90\n") && said.contains("has code for sm_80\n"));
+}
+
+/// Dumps name host objects and members of archives by the file that holds them.
+#[test]
+fn dumps_of_host_objects_and_archives_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = env!("CARGO_MANIFEST_DIR");
+    let objects = ["a.o", "b.o"].map(|name| format!("{root}/examples/rdc/{name}"));
+    let archived = Command::new("ar")
+        .args(["rc", "l.a"])
+        .args(&objects)
+        .current_dir(folder.path())
+        .status();
+    assert!(archived.unwrap().success());
+    let [a, b] = objects.each_ref().map(String::as_str);
+    for inputs in [&[a, b][..], &["l.a"]] {
+        let words = [
+            "link",
+            "--arch=sm_90",
+            "--dump-after=callgraph-dce",
+            "--dump-dir=dumps",
+        ];
+        let output = cuweld(folder.path(), &[&words[..], &["-o", "x"], inputs].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        let text = "dumps/05-callgraph-dce.after.lir";
+        let output = opt(
+            folder.path(),
+            &[text, "--start-after=callgraph-dce", "-o", "y"],
+        );
+        assert!(output.status.success(), "{}", stderr(&output));
+        let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+        assert!(read("x") == read("y"));
+        std::fs::remove_file(folder.path().join("y")).unwrap();
+    }
+    std::fs::write(folder.path().join("l.a"), "!<arch>\n").unwrap();
+    let text = "dumps/05-callgraph-dce.after.lir";
+    let output = opt(
+        folder.path(),
+        &[text, "--start-after=callgraph-dce", "-o", "y"],
+    );
+    assert!(
+        stderr(&output).contains("is not at hand"),
+        "{}",
+        stderr(&output)
+    );
+}
