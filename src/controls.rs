@@ -23,6 +23,7 @@ pub use self::watching::Progress;
 pub use self::watching::RemarkOptions;
 pub use self::watching::StatisticsForm;
 pub use self::watching::Watching;
+pub(crate) use self::watching::split_names;
 use crate::extend::Extensions;
 use crate::pipeline_files::files_of;
 
@@ -74,6 +75,7 @@ impl Controls {
         }
         let registry = self.extensions.registry()?;
         let pipeline = self.selection.resolve(&registry, facts, start)?;
+        self.dumping.check(&registry, &pipeline)?;
         Ok(PassManager::new(pipeline))
     }
 

@@ -26,6 +26,16 @@ impl DumpTo {
     }
 }
 
+/// Returns a dump with its name in it, in a form that tools for dumps of its kind take: a comment,
+/// or the first member of a JSON object.
+fn named(name: &str, text: &str) -> String {
+    match (name.rsplit('.').next(), text.strip_prefix('{')) {
+        (Some("json"), Some(members)) => format!("{{\"dump\":\"{name}\",{members}"),
+        (Some("dot"), _) => format!("// {name}\n{text}"),
+        _ => format!("; {name}\n{text}"),
+    }
+}
+
 impl DumpSink for DumpTo {
     fn write(&mut self, name: &str, text: &str) -> io::Result<()> {
         match &self.folder {
@@ -34,7 +44,7 @@ impl DumpSink for DumpTo {
                 std::fs::write(Path::new(folder).join(name), text)
             }
             None => {
-                self.text.push_str(&format!("; {name}\n{text}"));
+                self.text.push_str(&named(name, text));
                 Ok(())
             }
         }

@@ -15,6 +15,7 @@ use cuweld_passes::pipeline::Setting;
 use cuweld_passes::pipeline::Source;
 use cuweld_passes::pipeline::toml_form;
 use cuweld_passes::registry::Registry;
+use cuweld_passes::suggest::nearest;
 
 use crate::replay_root::replayed;
 
@@ -46,10 +47,13 @@ pub fn pipeline_source(name: &str) -> Result<Source, Diagnostic> {
         return Ok(source);
     }
     let text = std::fs::read_to_string(name).map_err(|error| {
-        Diagnostic::fatal(
-            usage::PIPELINE,
-            format!("cuweld: cannot read pipeline '{name}': {error}"),
-        )
+        let message = format!("cuweld: cannot read pipeline '{name}': {error}");
+        let finding = Diagnostic::fatal(usage::PIPELINE, message);
+        let known = Embedded.names();
+        match nearest(name, known.iter().map(String::as_str)) {
+            Some(near) => finding.help(format!("did you mean the predefined '{near}'?")),
+            None => finding,
+        }
     })?;
     Ok(Source {
         name: name.to_owned(),

@@ -27,6 +27,8 @@ use cuweld_ir::table::EntityId;
 
 pub use self::filter::RemarkFilter;
 pub use self::filter::UnknownName;
+pub(crate) use self::filter::is_name;
+pub(crate) use self::filter::nearest_name;
 pub use self::shown::Shown;
 pub use self::shown::ShownEntity;
 pub use self::shown::ShownValue;

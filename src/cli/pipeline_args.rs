@@ -31,6 +31,7 @@ use crate::controls::PassSelection;
 use crate::controls::RemarkOptions;
 use crate::controls::StatisticsForm;
 use crate::controls::Watching;
+use crate::controls::split_names;
 use crate::diagnostics::Reporter;
 use crate::driver::Hooks;
 use crate::driver::Request;
@@ -233,9 +234,16 @@ pub struct PipelineArgs {
     /// Report wall and CPU time of every pass, and the most memory that was resident.
     #[arg(long)]
     time_passes: bool,
+    /// Write these times into this file, and not as a message.
+    #[arg(long, value_name = "FILE", value_parser = file_name::parse)]
+    time_passes_output: Option<PathBuf>,
     /// Report what every pass counted, as a table or as JSON.
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "table", value_parser = ["table", "json"])]
     stats: Option<String>,
+    /// Write what passes counted into this file, and not as a message; JSON if its name ends in .json
+    /// and no form is given.
+    #[arg(long, value_name = "FILE", value_parser = file_name::parse)]
+    stats_output: Option<PathBuf>,
     /// Write a trace of the whole process that chrome://tracing and ui.perfetto.dev open.
     #[arg(long, value_name = "chrome:FILE", value_parser = parse_trace)]
     trace: Option<String>,
@@ -317,10 +325,10 @@ impl PipelineArgs {
             watching: self.watching(),
             dumping: self.dumping(),
             explaining: Questions {
-                live: self.why_live.clone(),
+                live: split_names(&self.why_live.join(",")),
                 extract: self.why_extract.clone(),
-                stack: self.why_stack.clone(),
-                registers: self.why_regs.clone(),
+                stack: split_names(&self.why_stack.join(",")),
+                registers: split_names(&self.why_regs.join(",")),
             },
             map: false,
             print_gc_sections: false,
@@ -350,11 +358,16 @@ impl PipelineArgs {
         Watching {
             progress: None,
             verify_each: self.verify_each,
-            time_passes: self.time_passes,
-            statistics: self.stats.as_deref().map(|word| match word {
-                "json" => StatisticsForm::Json,
-                _ => StatisticsForm::Table,
-            }),
+            time_passes: self.time_passes || self.time_passes_output.is_some(),
+            time_output: self.time_passes_output.as_deref().map(file_name::of_path),
+            statistics: StatisticsForm::parse(
+                self.stats.as_deref(),
+                self.stats_output
+                    .as_deref()
+                    .map(file_name::of_path)
+                    .as_deref(),
+            ),
+            statistics_output: self.stats_output.as_deref().map(file_name::of_path),
             remarks: RemarkOptions::parse(
                 self.remarks.as_deref(),
                 self.remarks_output

@@ -1,11 +1,16 @@
 //! Which dumps of the module are made, and in which form.
 
+use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::usage;
 use cuweld_ir::Module;
 use cuweld_ir::text;
 use cuweld_ir::text::DumpBytes;
 use cuweld_passes::analyses::call_graph_dot;
 use cuweld_passes::instrument::Dump;
 use cuweld_passes::instrument::DumpSink;
+use cuweld_passes::pipeline::Resolved;
+use cuweld_passes::registry::Registry;
+use cuweld_passes::suggest::nearest;
 
 use crate::watch::unified_diff;
 
@@ -63,6 +68,30 @@ impl Dumping {
     /// Returns `true` if there are dumps.
     pub(super) fn is_any(&self) -> bool {
         !self.before.is_empty() || !self.after.is_empty() || self.changed.is_some()
+    }
+
+    /// Checks that each name is that of a pass, or the number of a step. A pass need not be of the
+    /// pipeline: options that hold for several links name those of all.
+    pub(super) fn check(&self, registry: &Registry, pipeline: &Resolved) -> Result<(), Diagnostic> {
+        let steps = pipeline.steps().len();
+        for name in self.before.iter().chain(&self.after) {
+            let is_step = name.parse().is_ok_and(|step| (1..=steps).contains(&step));
+            if name == "all" || is_step || registry.get(name).is_some() {
+                continue;
+            }
+            let known = registry.iter().map(|info| info.name).chain(["all"]);
+            let what = match (name.parse::<usize>(), nearest(name, known)) {
+                (Ok(_), _) => {
+                    let pipeline = pipeline.name();
+                    format!("pipeline '{pipeline}' has no step {name}; it has {steps}")
+                }
+                (_, Some(near)) => format!("there is no pass '{name}'; did you mean '{near}'?"),
+                (_, None) => format!("there is no pass '{name}'"),
+            };
+            let message = format!("cuweld: dumps: {what}");
+            return Err(Diagnostic::fatal(usage::PIPELINE, message));
+        }
+        Ok(())
     }
 
     /// Makes the instrument that writes the dumps into `sink`, if there are any.

@@ -13,8 +13,12 @@ pub struct Watching {
     pub verify_each: bool,
     /// Report times.
     pub time_passes: bool,
+    /// File for the times; with the messages if there is none.
+    pub time_output: Option<String>,
     /// Report what passes counted.
     pub statistics: Option<StatisticsForm>,
+    /// File for what passes counted; with the messages if there is none.
+    pub statistics_output: Option<String>,
     /// The remarks that are shown.
     pub remarks: Option<RemarkOptions>,
     /// A shell command to run after every pass that changed the module.
@@ -56,22 +60,28 @@ impl RemarkOptions {
         if names.is_none() && output.is_none() {
             return None;
         }
-        let mut depth = 0_usize;
-        let split = |letter: char| {
-            match letter {
-                '(' | '<' => depth += 1,
-                ')' | '>' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            letter == ',' && depth == 0
-        };
-        let names = names.unwrap_or_default().split(split);
-        let names = names.map(str::trim).filter(|name| !name.is_empty());
         Some(RemarkOptions {
-            names: names.map(str::to_owned).collect(),
+            names: split_names(names.unwrap_or_default()),
             output: output.map(str::to_owned),
         })
     }
+}
+
+/// Splits names at commas that are not inside of parentheses or angle brackets: names of the source
+/// have commas.
+pub(crate) fn split_names(text: &str) -> Vec<String> {
+    let mut depth = 0_usize;
+    let split = |letter: char| {
+        match letter {
+            '(' | '<' => depth += 1,
+            ')' | '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    };
+    let names = text.split(split).map(str::trim);
+    let names = names.filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
 }
 
 impl RemarkOptions {
@@ -119,6 +129,18 @@ pub enum StatisticsForm {
     Table,
     /// A list of steps.
     Json,
+}
+
+impl StatisticsForm {
+    /// Reads the form that was asked for; a file alone asks for what its name says.
+    pub fn parse(form: Option<&str>, output: Option<&str>) -> Option<Self> {
+        match (form, output) {
+            (Some("json"), _) => Some(StatisticsForm::Json),
+            (None, Some(file)) if file.ends_with(".json") => Some(StatisticsForm::Json),
+            (None, None) => None,
+            _ => Some(StatisticsForm::Table),
+        }
+    }
 }
 
 impl Watching {

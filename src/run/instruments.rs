@@ -106,22 +106,31 @@ impl Instruments {
         manager: &PassManager,
         reporter: &mut Reporter<'_>,
     ) -> io::Result<()> {
+        for name in self.verify_each.iter().flat_map(VerifyEach::not_compared) {
+            reporter.text(&format!(
+                "verify-each: analysis '{name}' cannot be compared with itself computed anew: it has no 'equals'\n"
+            ))?;
+        }
         reporter.text(&self.exec.map_or(String::new(), ExecOnChange::said))?;
         reporter.text(&self.why.map_or(String::new(), |why| why.report()))?;
         reporter.text(&controls.selection.bisect_report(manager))?;
-        match (self.statistics, controls.watching.statistics) {
-            (Some(counts), Some(StatisticsForm::Json)) => reporter.text(&counts.json())?,
-            (Some(counts), _) => reporter.text(&counts.report())?,
-            (None, _) => {}
+        let watching = &controls.watching;
+        if let Some(counts) = self.statistics {
+            let text = match watching.statistics {
+                Some(StatisticsForm::Json) => counts.json(),
+                _ => counts.report(),
+            };
+            put(&text, watching.statistics_output.as_deref(), reporter)?;
         }
         for instrument in &self.own {
             reporter.text(&instrument.said())?;
         }
         if let Some(timing) = self.timing {
-            reporter.text(&timing.report())?;
+            let mut text = timing.report();
             if let Some(bytes) = peak_memory() {
-                reporter.text(&format!("peak memory: {} KiB\n", bytes >> 10))?;
+                text += &format!("peak memory: {} KiB\n", bytes >> 10);
             }
+            put(&text, watching.time_output.as_deref(), reporter)?;
         }
         if let (Some(remarks), Some(options)) = (self.remarks, &controls.watching.remarks) {
             show(remarks.list(), options, reporter)?;
@@ -158,7 +167,15 @@ fn show(remarks: &[Shown], options: &RemarkOptions, reporter: &mut Reporter<'_>)
         lines += &line_of_remark(remark);
         lines.push('\n');
     }
-    if let Err(error) = std::fs::write(file_name::path(file), lines) {
+    put(&lines, Some(file), reporter)
+}
+
+/// Writes a text into a file, or reports it if there is none.
+fn put(text: &str, file: Option<&str>, reporter: &mut Reporter<'_>) -> io::Result<()> {
+    let Some(file) = file else {
+        return reporter.text(text);
+    };
+    if let Err(error) = std::fs::write(file_name::path(file), text) {
         let message = format!("cannot write '{file}': {error}");
         return reporter.report(&Diagnostic::fatal(system::CANNOT_WRITE, message));
     }

@@ -24,6 +24,7 @@ mod finalize;
 mod fuzz_entries;
 mod gc_sections;
 mod inspect;
+mod instrument_options;
 mod jitlink;
 mod language_server;
 mod limits;

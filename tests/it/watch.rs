@@ -80,8 +80,8 @@ fn dumps_in_other_forms() {
             "--dump-format=json",
         ],
     );
-    let json = json.strip_prefix("; 02-classify.after.json\n").unwrap();
-    let value: serde_json::Value = serde_json::from_str(json).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["dump"], "02-classify.after.json");
     let rows = value["rows"].as_array().unwrap();
     assert!(
         rows.iter()

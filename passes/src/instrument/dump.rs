@@ -25,12 +25,12 @@ pub enum DumpPasses {
     None,
     /// All.
     All,
-    /// Those of these names.
+    /// Those of these names or numbers.
     Named(Vec<String>),
 }
 
 impl DumpPasses {
-    /// Reads `all`, or a pass name to add.
+    /// Reads `all`, or the name of a pass or the number of a step to add.
     pub fn add(&mut self, word: &str) {
         match (word, &mut *self) {
             (_, DumpPasses::All) => {}
@@ -48,11 +48,13 @@ impl DumpPasses {
         }
     }
 
-    fn contains(&self, name: &str) -> bool {
+    fn contains(&self, step: &StepInfo<'_>) -> bool {
         match self {
             DumpPasses::None => false,
             DumpPasses::All => true,
-            DumpPasses::Named(names) => names.iter().any(|known| known == name),
+            DumpPasses::Named(names) => names
+                .iter()
+                .any(|known| known == step.name || known.parse() == Ok(step.number)),
         }
     }
 }
@@ -126,7 +128,7 @@ impl Instrument for Dump<'_> {
         step: &StepInfo<'_>,
         module: &Module<'_>,
     ) -> Result<(), InstrumentError> {
-        if !self.before.contains(step.name) {
+        if !self.before.contains(step) {
             return Ok(());
         }
         let text = (self.printer)(module);
@@ -139,7 +141,7 @@ impl Instrument for Dump<'_> {
         module: &Module<'_>,
         _: &PassReport<'_>,
     ) -> Result<(), InstrumentError> {
-        let wanted = self.after.contains(step.name);
+        let wanted = self.after.contains(step);
         if !wanted && !self.changed {
             return Ok(());
         }
@@ -166,7 +168,7 @@ impl Instrument for Dump<'_> {
 
     /// Writes the module that a failing pass left, if that pass is watched.
     fn after_failed(&mut self, step: &StepInfo<'_>, module: &Module<'_>, _: &PassError) {
-        if self.after.contains(step.name) {
+        if self.after.contains(step) {
             let text = (self.printer)(module);
             // The link has failed already; a second error would hide the first.
             let _ = self.write(step, "failed", &text);
@@ -224,7 +226,7 @@ mod tests {
             |dump| {
                 dump.before.add("select-objects");
                 dump.after.add("classify");
-                dump.after.add("select-objects");
+                dump.after.add("3");
             },
             "classify,nothing,select-objects",
         );

@@ -67,26 +67,36 @@ impl RemarkFilter {
         let Some(word) = self.symbols.iter().find(is_unknown) else {
             return Ok(());
         };
-        let sources: Vec<String> = names().filter_map(source_name).collect();
-        let mangled = names().filter_map(|name| std::str::from_utf8(name).ok());
-        let known = passes
-            .iter()
-            .copied()
-            .chain(mangled)
-            .chain(sources.iter().flat_map(|source| {
-                let short = without_parameters(source);
-                [source, short, without_arguments(short)]
-            }));
         Err(UnknownName {
             name: word.clone(),
-            suggestion: suggest::nearest(word, known).map(str::to_owned),
+            suggestion: nearest_name(word, passes, names()),
         })
     }
 }
 
+/// Returns what a word was probably meant to be: one of some other words, or the name of a symbol in
+/// one of the forms of [`is_name`].
+pub(crate) fn nearest_name<'n>(
+    word: &str,
+    others: &[&str],
+    names: impl Iterator<Item = &'n [u8]>,
+) -> Option<String> {
+    let names: Vec<&[u8]> = names.collect();
+    let sources: Vec<String> = names.iter().copied().filter_map(source_name).collect();
+    let mangled = names
+        .iter()
+        .filter_map(|name| std::str::from_utf8(name).ok());
+    let of_source = sources.iter().flat_map(|source| {
+        let short = without_parameters(source);
+        [source, short, without_arguments(short)]
+    });
+    let known = others.iter().copied().chain(mangled).chain(of_source);
+    suggest::nearest(word, known).map(str::to_owned)
+}
+
 /// Returns `true` if a word is the name of a symbol: mangled, as in the source, or as in the source
 /// without parameters, with or without the arguments of a template.
-fn is_name(word: &str, name: &[u8]) -> bool {
+pub(crate) fn is_name(word: &str, name: &[u8]) -> bool {
     if word.as_bytes() == name {
         return true;
     }

@@ -34,6 +34,7 @@ use crate::controls::PassSelection;
 use crate::controls::RemarkOptions;
 use crate::controls::StatisticsForm;
 use crate::controls::Watching;
+use crate::controls::split_names;
 use crate::extend::Extensions;
 use crate::input::CpuArch;
 use crate::limits::Limits;
@@ -269,11 +270,13 @@ fn controls(low: &LowArgs) -> Controls {
         },
         watching: Watching {
             verify_each: low.given(Id::CuweldVerifyEach),
-            time_passes: low.given(Id::CuweldTimePasses),
-            statistics: low.text(Id::CuweldStats).map(|form| match form {
-                b"json" => StatisticsForm::Json,
-                _ => StatisticsForm::Table,
-            }),
+            time_passes: low.given(Id::CuweldTimePasses) || low.given(Id::CuweldTimePassesOutput),
+            time_output: text(low, Id::CuweldTimePassesOutput),
+            statistics: StatisticsForm::parse(
+                text(low, Id::CuweldStats).as_deref(),
+                text(low, Id::CuweldStatsOutput).as_deref(),
+            ),
+            statistics_output: text(low, Id::CuweldStatsOutput),
             remarks: RemarkOptions::parse(
                 text(low, Id::CuweldRemarks).as_deref(),
                 text(low, Id::CuweldRemarksOutput).as_deref(),
@@ -283,10 +286,10 @@ fn controls(low: &LowArgs) -> Controls {
             crashes: Crashes::Reproduced,
         },
         explaining: Questions {
-            live: list(low, Id::CuweldWhyLive),
+            live: split_names(&list(low, Id::CuweldWhyLive).join(",")),
             extract: list(low, Id::CuweldWhyExtract),
-            stack: list(low, Id::CuweldWhyStack),
-            registers: list(low, Id::CuweldWhyRegs),
+            stack: split_names(&list(low, Id::CuweldWhyStack).join(",")),
+            registers: split_names(&list(low, Id::CuweldWhyRegs).join(",")),
         },
         dumping: Dumping {
             before: list(low, Id::CuweldDumpBefore),

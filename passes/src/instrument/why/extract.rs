@@ -6,6 +6,7 @@ use cuweld_ir::ObjectState;
 
 use crate::link::select_objects::Awaited;
 use crate::link::select_objects::remarks::about;
+use crate::suggest::nearest;
 
 /// Says of each object whose file or member ends with this name why it takes part or does not.
 /// Linear in the link.
@@ -22,7 +23,14 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
         }
     }
     if text.is_empty() {
-        return format!("'{name}': no object of the link\n");
+        let objects = module.objects.values().flat_map(|object| {
+            let file = object.name.rsplit(|byte| *byte == b'/').next();
+            [object.name, object.member, file.unwrap_or(b"")]
+        });
+        let known = objects.filter_map(|name| std::str::from_utf8(name).ok());
+        let meant = nearest(name, known).map(|near| format!("; did you mean '{near}'?"));
+        let meant = meant.unwrap_or_default();
+        return format!("'{name}': no object of the link{meant}\n");
     }
     text
 }

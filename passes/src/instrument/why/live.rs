@@ -12,13 +12,13 @@ use crate::analyses::CallGraph;
 use crate::analyses::HostKernels;
 use crate::analyses::KnownBy;
 use crate::analyses::counting_calls;
-use crate::suggest;
+use crate::remark::is_name;
+use crate::remark::nearest_name;
 
 /// Says of each symbol of this name what it stands for and why it is live or not. Linear in the
 /// link.
 pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
-    let named = |id: &LinkSymbolId| module.link_name(*id) == name.as_bytes();
-    let found: Vec<LinkSymbolId> = module.link_symbols.ids().filter(named).collect();
+    let found = named(module, name);
     if found.is_empty() {
         return unknown(module, name);
     }
@@ -29,7 +29,7 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
             true => "is live",
             false => "is not live",
         };
-        text.push_str(&format!("'{name}' {live}\n"));
+        text.push_str(&format!("{} {live}\n", shown(module, id, name)));
         for line in definitions(module, id)
             .into_iter()
             .chain(reasons(module, &analyses, id))
@@ -40,11 +40,32 @@ pub(super) fn explain(module: &Module<'_>, name: &str) -> String {
     text
 }
 
+/// Returns the symbols of a name: mangled, or as in the source with or without parameters.
+pub(super) fn named(module: &Module<'_>, name: &str) -> Vec<LinkSymbolId> {
+    let find = |is_named: &dyn Fn(&[u8]) -> bool| -> Vec<LinkSymbolId> {
+        let ids = module.link_symbols.ids();
+        ids.filter(|id| is_named(module.link_name(*id))).collect()
+    };
+    match find(&|known| known == name.as_bytes()) {
+        found if found.is_empty() => find(&|known| is_name(name, known)),
+        found => found,
+    }
+}
+
+/// Returns the name of a symbol in quotes, with the name that it was asked for by if that is another.
+pub(super) fn shown(module: &Module<'_>, id: LinkSymbolId, asked: &str) -> String {
+    let name = String::from_utf8_lossy(module.link_name(id));
+    match name == asked {
+        true => format!("'{name}'"),
+        false => format!("'{asked}' ('{name}')"),
+    }
+}
+
 /// Says that a name is none of the link, and which may be meant.
 pub(super) fn unknown(module: &Module<'_>, name: &str) -> String {
     let known = module.link_symbols.ids();
-    let known = known.filter_map(|id| std::str::from_utf8(module.link_name(id)).ok());
-    let meant = suggest::nearest(name, known).map(|near| format!("; did you mean '{near}'?"));
+    let meant = nearest_name(name, &[], known.map(|id| module.link_name(id)));
+    let meant = meant.map(|near| format!("; did you mean '{near}'?"));
     format!(
         "'{name}': no symbol of the link{}\n",
         meant.unwrap_or_default()

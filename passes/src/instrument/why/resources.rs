@@ -4,7 +4,9 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::table::EntityId;
 
+use super::live::named;
 use super::live::object;
+use super::live::shown;
 use super::live::unknown;
 use crate::analyses::Analyses;
 use crate::analyses::CallGraph;
@@ -19,16 +21,30 @@ pub(super) enum Resource {
 
 /// Says which calls make up the stack of a function, or give it its registers. Linear in the link.
 pub(super) fn explain(module: &Module<'_>, name: &str, resource: Resource) -> String {
-    let named = |id: &LinkSymbolId| module.link_name(*id) == name.as_bytes();
-    let Some(id) = module.link_symbols.ids().find(named) else {
+    let mut found = named(module, name);
+    if found.is_empty() {
         return unknown(module, name);
-    };
+    }
+    // A name of the source is that of the variables of a function, too.
+    let is_function =
+        |id: &LinkSymbolId| module.symbols[module.link_symbols[*id].first].is_function();
+    if found.iter().any(is_function) {
+        found.retain(is_function);
+    }
+    let found = found.into_iter();
+    found
+        .map(|id| explain_one(module, id, name, resource))
+        .collect()
+}
+
+/// Says it of one function, which was asked for by `name`.
+fn explain_one(module: &Module<'_>, id: LinkSymbolId, name: &str, resource: Resource) -> String {
     let defined = |id: LinkSymbolId| {
         let definition = module.link_symbols[id].definition;
         definition.and_then(|symbol| module.symbols[symbol].function)
     };
     if defined(id).is_none() || !module.link_symbols[id].live.is_live() {
-        return format!("'{name}': no function that is linked\n");
+        return format!("{}: no function that is linked\n", shown(module, id, name));
     }
     let analyses = Analyses::default();
     let graph = analyses.get::<CallGraph>(module);

@@ -113,6 +113,8 @@ pub enum OptionId {
     CuweldExecOnChange,
     CuweldPrintPipeline,
     CuweldStats,
+    CuweldStatsOutput,
+    CuweldTimePassesOutput,
     CuweldTrace,
     CuweldRemarks,
     CuweldRemarksOutput,

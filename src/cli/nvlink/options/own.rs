@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 43] = [
+pub(super) const OPTIONS: [OptionSpec; 45] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -292,6 +292,22 @@ pub(super) const OPTIONS: [OptionSpec; 43] = [
     .names("cuweld-stats", "")
     .metavar("table|json")
     .environment("CUWELD_STATS"),
+    own(
+        OptionId::CuweldStatsOutput,
+        ValueKind::Text,
+        "Write what passes counted into this file, and not as a message; JSON if its name ends in .json and no form is given.",
+    )
+    .names("cuweld-stats-output", "")
+    .metavar("FILE")
+    .environment("CUWELD_STATS_OUTPUT"),
+    own(
+        OptionId::CuweldTimePassesOutput,
+        ValueKind::Text,
+        "Write the time of every pass into this file, and not as a message.",
+    )
+    .names("cuweld-time-passes-output", "")
+    .metavar("FILE")
+    .environment("CUWELD_TIME_PASSES_OUTPUT"),
     own(
         OptionId::CuweldTrace,
         ValueKind::Text,
