@@ -50,13 +50,17 @@ pub struct ModuleArgs {
 impl ModuleArgs {
     /// Returns the text form with new numbers, as it is but for these, if `--renumber` asks for it and
     /// the module that it says is sound.
-    pub fn renumbered(&self, arena: &Arena) -> Result<Option<String>, Diagnostic> {
+    pub fn renumbered(
+        &self,
+        input_arena: &InputArena,
+        arena: &Arena,
+    ) -> Result<Option<String>, Diagnostic> {
         let text = match self.renumber {
             true => text_input(&self.inputs)?,
             false => None,
         };
         let Some(text) = text else { return Ok(None) };
-        parse(self, &text, arena)?;
+        parse(self, &text, input_arena, arena)?;
         // The parser has taken it.
         Ok(text::renumber(&text).ok())
     }

@@ -96,7 +96,7 @@ fn run_with(
     // With nothing to run, an edited text keeps its comments.
     let has_no_pass = controls.selection.passes.as_deref() == Some("");
     if has_no_pass && (is_text_path(&args.output) || is_standard(&args.output)) {
-        let text = args.module.renumbered(&arena);
+        let text = args.module.renumbered(&input_arena, &arena);
         let written =
             text.map(|text| text.map(|text| write_or_print(&args.output, text.as_bytes(), stdout)));
         match written {

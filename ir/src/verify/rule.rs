@@ -280,7 +280,8 @@ impl Rule {
             | Rule::PlanForm
             | Rule::PlanTarget => &["reloc"],
             Rule::FixupOrder | Rule::FixupField | Rule::FixupCause => &["fixup"],
-            Rule::LayoutSet => &["module"],
+            Rule::TargetKnown | Rule::LayoutSet => &["module"],
+            Rule::StoppedByError => &["stopped", "finding"],
             Rule::LayoutTables | Rule::LayoutNull => &["plan"],
             Rule::LayoutNames => &["output-section", "output-symbol", "symbol-names"],
             Rule::LayoutLinks => &["output-section"],
