@@ -14,18 +14,21 @@ use object::read::elf::SectionHeader as _;
 
 use super::link::Outcome;
 
-/// What the message about such a kernel says, or about one that we schedule.
-const KEEPS: [&str; 3] = [
+/// What the message about such a kernel says, or about one that we make anew.
+const KEEPS: [&str; 4] = [
     "keeps its code, which NVIDIA's finalizer",
     "which NVIDIA's finalizer would compile for sm_",
     " scheduled anew, ",
+    " compiled for the debugger, ",
 ];
 
 /// What the error about it says, with `--cuweld-strict-finalize`.
 const NEEDS: &str = "needs NVIDIA's finalizer";
 
-/// What it says of a kernel that is scheduled where the rules are proved.
+/// What it says of code that we make anew where we know how.
 const FIRST_LOAD: &str = "its first load has a scoreboard";
+const WORK_AROUND: &str = "has a work-around at a memory barrier";
+const BARE_END: &str = "has no memory barrier where it ends";
 
 /// Control bits that differ then, of an instruction: barriers that are set and waited for, rarely stall count, yield and the bit after
 /// it.
@@ -72,11 +75,15 @@ pub fn mask(
     strictly: &Outcome,
     differs: fn(&str) -> bool,
 ) -> Option<Kept> {
-    let kept: Vec<&String> = strictly
-        .lines
-        .iter()
-        .filter(|line| line.contains(NEEDS))
-        .collect();
+    let needed = || strictly.lines.iter().filter(|line| line.contains(NEEDS));
+    // Code that we make anew has to be nvlink's.
+    let output = ours.output.as_deref();
+    let is_made = |line: &str| {
+        let section = code_section(line);
+        let section = section.zip(output);
+        section.is_some_and(|(section, file)| is_as_nvlink_makes(line, file, &section))
+    };
+    let kept: Vec<&String> = needed().filter(|line| !is_made(line)).collect();
     drop_notes(ours);
     let of_other_length = ["memory barrier", "a compiler after", " for sm_"];
     let is_of_other_length =
@@ -85,16 +92,7 @@ pub fn mask(
         true => Kept::MemoryBarrier,
         false => Kept::ControlBits,
     };
-    // Code that we schedule has to be nvlink's: its first load sets no scoreboard any more.
-    let is_scheduled = |line: &str, section: &str| {
-        let output = ours.output.as_deref();
-        line.contains(FIRST_LOAD) && output.is_some_and(|file| first_load_is_free(file, section))
-    };
-    let sections = kept.iter().filter_map(|line| {
-        let section = code_section(line)?;
-        (!is_scheduled(line, &section)).then_some(section)
-    });
-    let sections: Vec<String> = sections.collect();
+    let sections: Vec<String> = kept.iter().filter_map(|line| code_section(line)).collect();
     for output in [&mut theirs.output, &mut ours.output].into_iter().flatten() {
         for section in &sections {
             mask_code(output, section);
@@ -103,7 +101,7 @@ pub fn mask(
             *output = frame(output, differs);
         }
     }
-    (!kept.is_empty()).then_some(what)
+    needed().next().map(|_| what)
 }
 
 /// What two files have in common whose code has another length: the headers of sections but for places and sizes, symbols
@@ -177,13 +175,23 @@ fn mask_code(file: &mut [u8], name: &str) {
     }
 }
 
-/// Returns `true` if the load of the stack pointer (`LDC R1`) in a section's code has no write barrier.
-fn first_load_is_free(file: &[u8], name: &str) -> bool {
-    let words = codes(file, name)
-        .into_iter()
-        .flat_map(|code| Instruction::all(&file[code]));
-    let mut loads = words.filter(|word| word.loads_stack_pointer());
-    loads.next().is_some_and(|load| load.write_barrier() == 7)
+/// Returns `true` if a section's code does not have what nvlink changes it for, as a message says.
+fn is_as_nvlink_makes(line: &str, file: &[u8], name: &str) -> bool {
+    let codes = codes(file, name).into_iter();
+    let words: Vec<Instruction> = codes
+        .flat_map(|code| Instruction::all(&file[code]))
+        .collect();
+    if line.contains(FIRST_LOAD) {
+        let mut loads = words.iter().filter(|word| word.loads_stack_pointer());
+        loads.next().is_some_and(|load| load.write_barrier() == 7)
+    } else if line.contains(WORK_AROUND) {
+        !words.iter().any(|word| word.waits_for_shared())
+    } else if line.contains(BARE_END) {
+        let mut pairs = words.windows(2);
+        !words.is_empty() && pairs.all(|pair| !pair[1].is_exit() || pair[0].is_error_barrier())
+    } else {
+        false
+    }
 }
 
 /// Returns where the bytes of the sections of a name lie in a file.

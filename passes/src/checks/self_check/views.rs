@@ -10,6 +10,7 @@ use cuweld_elf::validate::validate_structure;
 use cuweld_ir::Fixup;
 use cuweld_ir::Function;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionKind;
 use cuweld_ir::table::EntityId;
@@ -22,30 +23,35 @@ pub(super) fn check(module: &Module<'_>, threads: &Threads, findings: &mut Findi
     if !module.is_capmerc() {
         return;
     }
+    let mut originals = Originals::default();
     for (id, function) in module.functions.iter() {
         if module.is_function_live(id) && !module.is_alias(id) {
-            code(module, function, findings);
+            code(module, function, &mut originals, findings);
         }
     }
     fixups(module, threads, findings);
 }
 
 /// Checks that the code of a function before it is relocated is that of its object.
-fn code(module: &Module<'_>, function: &Function, findings: &mut Findings) {
+fn code<'data>(
+    module: &Module<'data>,
+    function: &Function,
+    originals: &mut Originals<'data>,
+    findings: &mut Findings,
+) {
     let text = function.views.sass.text;
     let now = module.sections[text].bytes();
-    let is_changed = |section: SectionId| {
-        let original = original(module, section);
-        original.is_some_and(|original| original != module.sections[section].bytes())
-    };
     let Some(merc) = function.views.merc else {
         return;
     };
-    if !is_changed(text) || is_changed(merc.text) {
+    let mut changed = |section: SectionId| {
+        let original = originals.of(module, section)?;
+        (original != module.sections[section].bytes()).then_some(original)
+    };
+    let Some(original) = changed(text) else {
         return;
-    }
-    let original = original(module, text).unwrap_or_default();
-    if is_schedule_of(now, original) {
+    };
+    if changed(merc.text).is_some() || is_schedule_of(now, original) {
         return;
     }
     let at = now.iter().zip(original).position(|(now, was)| now != was);
@@ -54,15 +60,34 @@ fn code(module: &Module<'_>, function: &Function, findings: &mut Findings) {
     findings.report(Rule::TextKept, module.sections[text].name, at as u64, what);
 }
 
-/// Returns the contents of a section in its object's file; `None` if the object has none.
-fn original<'data>(module: &Module<'data>, section: SectionId) -> Option<&'data [u8]> {
-    let object = &module.objects[module.sections[section].object];
-    let index = section.index().checked_sub(object.sections.start())?;
-    let headers = validate_structure(object.image).ok()?;
-    let header = headers.sections.get(index)?;
-    let start = usize::try_from(header.offset.get()).ok()?;
-    let size = usize::try_from(header.size.get()).ok()?;
-    object.image.get(start..start.checked_add(size)?)
+/// The sections of an object's file: functions of an object follow each other.
+#[derive(Default)]
+struct Originals<'data> {
+    object: Option<ObjectId>,
+    sections: Vec<Option<&'data [u8]>>,
+}
+
+impl<'data> Originals<'data> {
+    /// Returns the contents of a section in its object's file; `None` if the object has none.
+    fn of(&mut self, module: &Module<'data>, section: SectionId) -> Option<&'data [u8]> {
+        let object = module.sections[section].object;
+        let row = &module.objects[object];
+        if self.object != Some(object) {
+            self.object = Some(object);
+            let headers = validate_structure(row.image).ok();
+            let contents = |offset: u64, size: u64| {
+                let start = usize::try_from(offset).ok()?;
+                let end = start.checked_add(usize::try_from(size).ok()?)?;
+                row.image.get(start..end)
+            };
+            let headers = headers.iter().flat_map(|headers| headers.sections);
+            self.sections = headers
+                .map(|header| contents(header.offset.get(), header.size.get()))
+                .collect();
+        }
+        let index = section.index().checked_sub(row.sections.start())?;
+        self.sections.get(index).copied()?
+    }
 }
 
 /// Checks that fixups of code are those that follow from the relocations, whose Mercury rows are
