@@ -452,14 +452,14 @@ fn a_phase_is_verified_though_nothing_changes() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("nothing.c");
     let text = "#include <cuweld-plugin.h>\n\
-        static int32_t run(const uint8_t *i, size_t n, const char *const *a, size_t c, cuweld_output *o) { return 0; }\n\
+        static int32_t run(const cuweld_call *call, cuweld_output *o) { return CUWELD_DONE; }\n\
         static void release(cuweld_output *o) { o->data = 0; }\n\
         static const cuweld_pass passes[] = {\n\
-          {\"no-dce\", \"\", \"resolved\", \"live\", run, release},\n\
-          {\"no-relocate\", \"\", \"laid-out\", \"relocated\", run, release},\n\
-          {\"no-emit\", \"\", \"relocated\", \"emitted\", run, release},\n\
-          {\"nothing\", \"\", \"resolved\", 0, run, release}};\n\
-        static const cuweld_plugin_info info = {1, 1, 4, passes};\n\
+          {\"no-dce\", \"\", \"resolved\", \"live\", NULL, 0, run, release},\n\
+          {\"no-relocate\", \"\", \"laid-out\", \"relocated\", NULL, 0, run, release},\n\
+          {\"no-emit\", \"\", \"relocated\", \"emitted\", NULL, 0, run, release},\n\
+          {\"nothing\", \"\", \"resolved\", NULL, NULL, 0, run, release}};\n\
+        static const cuweld_plugin_info info = {CUWELD_PLUGIN_ABI, CUWELD_LIR_GRAMMAR, 4, passes};\n\
         const cuweld_plugin_info *cuweld_plugin(void) { return &info; }\n";
     std::fs::write(&source, text).unwrap();
     let library = build(folder.path(), &source, &[]);
