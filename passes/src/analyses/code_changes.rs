@@ -101,6 +101,11 @@ impl Analysis for CodeChanges {
 }
 
 impl CodeChanges {
+    /// Returns `true` if nvlink compiles all code of the file for the debugger.
+    pub fn has_debugger_code(&self) -> bool {
+        self.has_debugger_code
+    }
+
     /// Returns the change that nvlink would make to a function's code.
     pub fn of(&self, module: &Module<'_>, function: FunctionId) -> Option<CodeChange> {
         let other = |what, why| Some(CodeChange::Other { what, why });

@@ -1,22 +1,24 @@
-//! `mercury-schedule`: kernels for sm_100 and later get the scoreboards that NVIDIA's finalizer
-//! gives them [scoreboard-allocation].
+//! `mercury-schedule`: code for sm_100 and later that NVIDIA's finalizer makes anew is made as it makes
+//! it, where that is known.
 //!
-//! nvlink makes the code of kernels that call nothing anew. Nothing waits for their first load, of
-//! the stack pointer, any more, so that its scoreboard is free for others: which scoreboards
-//! instructions set, and which they wait for, changes, and nothing else does. The pass allocates
-//! them by the finalizer's rules.
+//! - **Scoreboards** [scoreboard-allocation]: nothing waits for the first load, of the stack pointer,
+//!   of kernels that call nothing, so that its scoreboard is free for others: which scoreboards
+//!   instructions set, and which they wait for, changes. The pass allocates them by the finalizer's
+//!   rules, where it has proved itself: the same rules, with the first load as it was compiled, have
+//!   to give each control bit of the object, which the finalizer's allocator made; and rules that
+//!   decide seldom have to have decided there if they do in the output.
+//! - **Memory barriers** of kernels that call nothing lose what they have for other code
+//!   [fences-alone].
+//! - **Ends** of code for the debugger get barriers [debugger-ends].
 //!
-//! It does so only where it has proved itself: the same rules, with the first load as it was
-//! compiled, have to give each control bit of the object, which the finalizer's allocator made; and
-//! rules that decide seldom have to have decided there if they do in the output.
-//! Other kernels, and those with instructions that are not known, keep their code, which
-//! `mercury-encode` tells (deviation D12).
+//! Where instructions are added or taken out, all that names places in the code follows. Other code,
+//! and code of which something is not known, stays, which `mercury-encode` tells (deviation D12).
 //!
-//! The link says what it has made anew (deviation D31), once it is known not to fail. With `strict-finalize` none is, and
-//! those that nvlink schedules anew are refused.
+//! The link says what it has made anew (deviation D31), once it is known not to fail. With
+//! `strict-finalize` nothing is, and code that nvlink makes anew is refused.
 //!
-//! Linear in the instructions of kernels: code that needs more than a fixed number of steps for each
-//! keeps its scoreboards.
+//! Linear in the instructions of functions: code that needs more than a fixed number of steps for
+//! each keeps its scoreboards.
 
 mod blocks;
 mod edited;
@@ -71,7 +73,7 @@ impl Pass for MercurySchedule {
     fn info(&self) -> PassInfo {
         PassInfo {
             name: "mercury-schedule",
-            summary: "Give kernels the scoreboards that NVIDIA's finalizer gives them, where that is proved",
+            summary: "Make code anew as NVIDIA's finalizer does, where that is known: scoreboards, memory barriers, ends for the debugger",
             doc: include_str!("mercury_schedule.rs"),
             requires: Phase::Propagated,
             before: Some(Phase::Placed),
@@ -95,13 +97,15 @@ impl Pass for MercurySchedule {
         {
             return Ok(Changed::No);
         }
-        let live: Vec<FunctionId> = module
-            .functions
-            .ids()
-            .filter(|id| module.is_function_live(*id))
-            .collect();
         let view = &*module;
         let changes = cx.analyses.get::<CodeChanges>(view);
+        // Of functions that are no kernels only the ends change.
+        let may_change = |id: &FunctionId| {
+            let symbol = view.functions[*id].symbol;
+            view.is_function_live(*id)
+                && (changes.has_debugger_code() || view.symbols[symbol].is_entry())
+        };
+        let live: Vec<FunctionId> = view.functions.ids().filter(may_change).collect();
         let remake = |id: &FunctionId| Some((*id, remade(view, *id, changes.of(view, *id)?)?));
         let made = cx
             .threads
