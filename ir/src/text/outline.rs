@@ -209,7 +209,7 @@ pub fn ids(row: &Row<'_>) -> Vec<IdUse> {
     let own = row.id();
     // Tokens before the name that the row gives.
     let named_after = match row.word() {
-        "" | "option" | "lir" | "module" | "end" | "image" => return found,
+        "" | "option" | "lir" | "module" | "end" | "image" | "stopped" => return found,
         "section" | "symbol" | "note" => Some(1),
         "object" | "output-section" => Some(2),
         _ => None,
@@ -427,8 +427,9 @@ impl Outline {
         for (what, word) in PLACES {
             if let Some(rest) = place.strip_prefix(what) {
                 let number = rest.split_whitespace().next();
-                let index = number.map_or(Some(0), |number| number.parse().ok());
-                let line = index.and_then(|index| self.line_of_word(word, index));
+                // What follows may be a name.
+                let index = number.and_then(|number| number.parse().ok());
+                let line = self.line_of_word(word, index.unwrap_or(0));
                 return line.or_else(|| self.line_of_word("plan", 0));
             }
         }
@@ -438,7 +439,8 @@ impl Outline {
 
 /// What the verifier calls rows without ids, and their words. A longer name stands before one that it
 /// begins with.
-const PLACES: [(&str, &str); 21] = [
+const PLACES: [(&str, &str); 22] = [
+    ("stopped", "stopped"),
     ("merge event", "merge"),
     ("bank piece", "bank-piece"),
     ("pool part", "pool-part"),

@@ -148,6 +148,10 @@ const ROWS: &[Meaning] = &[
         "The output file, by its SHA-256: writing the plan gives it again.",
     ),
     ("image-bytes", "The bytes of the image above, in hex."),
+    (
+        "stopped",
+        "The pass that ended the link because of what it found.",
+    ),
     ("end", "The end of the file, so that a cut file is noticed."),
 ];
 
@@ -266,6 +270,7 @@ mod tests {
             list(words::OBJECT_ORIGINS.list())
         );
         assert_eq!(words("function", "fate"), list(words::FATES.list()));
+        assert_eq!(words("function", "remade"), list(words::REMADE.list()));
         assert_eq!(words("link-symbol", "live"), list(words::LIVENESS.list()));
         assert_eq!(words("merge", ""), list(words::MERGE_OUTCOMES.list()));
         assert_eq!(words("call", ""), list(words::CALL_KINDS.list()));

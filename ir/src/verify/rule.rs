@@ -281,7 +281,7 @@ impl Rule {
             | Rule::PlanTarget => &["reloc"],
             Rule::FixupOrder | Rule::FixupField | Rule::FixupCause => &["fixup"],
             Rule::TargetKnown | Rule::LayoutSet => &["module"],
-            Rule::StoppedByError => &["stopped", "finding"],
+            Rule::StoppedByError => &["stopped"],
             Rule::LayoutTables | Rule::LayoutNull => &["plan"],
             Rule::LayoutNames => &["output-section", "output-symbol", "symbol-names"],
             Rule::LayoutLinks => &["output-section"],

@@ -120,6 +120,10 @@ pub(super) const FIELDS: &[(&[&str], &[Meaning])] = &[
             ),
             ("fate", "What the link made of this copy."),
             (
+                "remade",
+                "How its code was made anew, as NVIDIA's finalizer does; set by `mercury-schedule`.",
+            ),
+            (
                 "registers",
                 "Registers that its object says it needs (REGCOUNT).",
             ),

@@ -10,6 +10,7 @@ pub(super) fn of(row: &str, key: &str) -> &'static [Meaning] {
         (_, "origin") => ORIGINS,
         (_, "kind") => KINDS,
         (_, "fate") => FATES,
+        (_, "remade") => REMADE,
         (_, "live") => LIVENESS,
         ("merge", "") => OUTCOMES,
         ("call", "") => CALLS,
@@ -158,6 +159,18 @@ const FATES: &[Meaning] = &[
     (
         "folded",
         "A function of another name with the same code is linked in its place.",
+    ),
+];
+
+const REMADE: &[Meaning] = &[
+    ("no", "It is as it was compiled."),
+    (
+        "scheduled",
+        "It has other scoreboards, and no work-arounds at memory barriers.",
+    ),
+    (
+        "for-debugger",
+        "Barriers of the debugger stand in front of its ends.",
     ),
 ];
 
