@@ -212,7 +212,10 @@ fn remade(
         _ => frees,
     };
     if !changes_scoreboards {
-        return Some(Ok(NewCode::Edited(change, edited)));
+        return Some(match stalls_suffice(&edited.code) {
+            true => Ok(NewCode::Edited(change, edited)),
+            false => Err(Unproved::Stall),
+        });
     }
     let made = std::mem::take(&mut edited.code);
     let made = schedule(code, made, frees, Some(&edited.places));
@@ -302,9 +305,6 @@ fn schedule(
     if !proof.is_confirmed_by(&confirmed) {
         return Err(Unproved::Unconfirmed);
     }
-    if !stalls_suffice(&code, &before) || !stalls_suffice(&new, &allocated) {
-        return Err(Unproved::Stall);
-    }
     let words = made
         .chunks_exact_mut(16)
         .zip(new.steps.iter().zip(allocated));
@@ -313,7 +313,10 @@ fn schedule(
         let word = step.word.with_barriers(write, read, waits);
         bytes.copy_from_slice(&word.0.to_le_bytes());
     }
-    Ok(made)
+    match stalls_suffice(compiled) && stalls_suffice(&made) {
+        true => Ok(made),
+        false => Err(Unproved::Stall),
+    }
 }
 
 /// Returns which instructions set scoreboards.
@@ -337,10 +340,10 @@ fn barriers(word: Instruction) -> Barriers {
 
 /// Returns `true` if no instruction waits for a scoreboard one cycle after it was set, which the
 /// finalizer allows for by another stall.
-fn stalls_suffice(code: &Code, barriers: &[Barriers]) -> bool {
-    let mut pairs = barriers.windows(2).zip(&code.steps);
-    pairs.all(|(pair, step)| {
-        let waits = |scoreboard: u8| scoreboard < 6 && pair[1].waits >> scoreboard & 1 != 0;
-        step.stall() >= 2 || !(waits(pair[0].write) || waits(pair[0].read))
+fn stalls_suffice(code: &[u8]) -> bool {
+    let mut pairs = Instruction::all(code).zip(Instruction::all(code).skip(1));
+    pairs.all(|(word, next)| {
+        let waits = |scoreboard: u8| scoreboard < 6 && next.waits() >> scoreboard & 1 != 0;
+        word.stall() >= 2 || !(waits(word.write_barrier()) || waits(word.read_barrier()))
     })
 }

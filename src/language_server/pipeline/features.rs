@@ -48,14 +48,7 @@ impl Pipeline<'_> {
     pub fn hover(&self, offset: usize) -> Option<(String, Range<usize>)> {
         let item = self.syntax.at(offset)?;
         let value = item.value.as_deref();
-        let text = match (
-            item.path
-                .iter()
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .as_slice(),
-            value,
-        ) {
+        let text = match (words(&item.path).as_slice(), value) {
             (["pass", "use" | "before" | "after" | "replace"], Some(name)) => {
                 texts::pass(&self.registry.get(name)?.info)
             }
@@ -73,13 +66,7 @@ impl Pipeline<'_> {
     pub fn definition(&self, offset: usize) -> Option<Definition> {
         let item = self.syntax.at(offset)?;
         let name = item.value.as_deref()?;
-        match item
-            .path
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .as_slice()
-        {
+        match words(&item.path).as_slice() {
             ["pass", "include"] => {
                 let path = self.sources.path(name, self.path)?;
                 path.is_file().then_some(Definition::File(path))
@@ -144,13 +131,7 @@ impl Pipeline<'_> {
             place: place.clone(),
             insert: insert(word),
         };
-        match item
-            .path
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .as_slice()
-        {
+        match words(&item.path).as_slice() {
             ["pass", "use" | "before" | "after" | "replace"] => {
                 let passes = self.registry.iter();
                 passes
@@ -204,14 +185,7 @@ impl Pipeline<'_> {
         let mut before = self.syntax.items().rev();
         let before = before.find(|item| item.place.start < offset);
         let step = before.and_then(|item| item.step);
-        match self
-            .syntax
-            .table_at(offset)
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .as_slice()
-        {
+        match words(self.syntax.table_at(offset)).as_slice() {
             ["pass", "options"] => {
                 let options = step.map_or(&[][..], |step| self.options(step));
                 options
@@ -250,6 +224,11 @@ impl Pipeline<'_> {
         };
         toml_form::parse(self.sources.find(name, Some(&within))?).ok()
     }
+}
+
+/// Returns the keys of a path as words to compare.
+fn words(path: &[String]) -> Vec<&str> {
+    path.iter().map(String::as_str).collect()
 }
 
 fn named(keys: &[(&str, &str)], key: &str) -> Option<String> {

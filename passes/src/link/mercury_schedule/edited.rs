@@ -30,6 +30,7 @@ use hashbrown::HashMap;
 
 use crate::analyses::code_changes::CodeChange;
 use crate::link::place_memory::COMPILER_BANK;
+use crate::link::plan_relocations::lines::is_line_table;
 
 /// A function whose code was changed.
 pub(super) struct Function {
@@ -203,7 +204,7 @@ fn relocations(
     let bytes = module.sections[patched].bytes();
     let is_debug = module.sections[patched].kind == SectionKind::Debug;
     let is_frames = module.sections[patched].name == b".debug_frame";
-    let is_lines = is_debug && is_line_table(module.sections[patched].name);
+    let is_lines = is_line_table(module, patched);
     let starts = match (is_frames, is_lines) {
         (true, _) => frames::entries(bytes),
         (_, true) => lines::units(bytes).unwrap_or_default(),
@@ -272,11 +273,6 @@ fn relocations(
             Some(())
         });
     }
-}
-
-/// Returns `true` if a section has units of lines.
-fn is_line_table(name: &[u8]) -> bool {
-    matches!(name, b".debug_line" | b".nv_debug_line_sass")
 }
 
 impl Follows {
