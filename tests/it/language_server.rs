@@ -146,7 +146,7 @@ fn changes_are_taken_whole_and_in_part() {
     let mut client = Client::begin(folder.path());
     let own = uri(&folder.path().join("a.lir"));
     assert_eq!(client.open(&own, &sound()), Vec::<Value>::new());
-    // Behind two characters of three UTF-16 units: `align=1` becomes `align=13`, then `align=3`.
+    // After two characters of three UTF-16 units: `align=1` becomes `align=13`, then `align=3`.
     let place = |line: usize, start: usize, end: usize| json!({ "start": { "line": line, "character": start }, "end": { "line": line, "character": end } });
     let digit = "    #0 \".debug_é𝄞\" PROGBITS align="
         .encode_utf16()
@@ -162,7 +162,7 @@ fn changes_are_taken_whole_and_in_part() {
         found[0]["range"]["start"],
         json!({ "line": 6, "character": 4 })
     );
-    // Places behind these characters are right, too.
+    // Places after these characters are right, too.
     let hover = client
         .request("textDocument/hover", at(&own, 6, digit - 2))
         .unwrap();

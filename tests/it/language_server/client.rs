@@ -25,7 +25,7 @@ pub struct Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // A test that failed leaves no server behind.
+        // A test that failed leaves no server running.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
