@@ -47,13 +47,15 @@ super::behaviours! {
     ];
     /// The finalizer allocates six scoreboards block by block, in reverse postorder: to an entry that
     /// the instruction waits for which another entry waits for, too, else the first that is free, the
-    /// last one for loads that outlive their block. What is over by its count of cycles is waited
-    /// for at the end of a block, and uniform registers of other blocks where threads meet again or
-    /// end. Measured with CUDA 13.0 alone.
+    /// last one for loads that outlive their block, else the one that costs the fewest cycles. What is
+    /// over by its count of cycles is waited for at the end of a block, uniform registers where
+    /// threads meet again or end, and all that is pending where threads that have parted work
+    /// together. Measured with CUDA 13.0 alone.
     SCOREBOARD_ALLOCATION = "scoreboard-allocation" since (13, 0), shown by [
         "mercury-scheduled",
         "mercury-scheduled-unrolled",
         "mercury-scheduled-atomics",
+        "mercury-scheduled-branches",
     ];
     /// Code in a link for the debugger, with `-r` too, has `MEMBAR.SC.VC`, `ERRBAR` and `CGAERRBAR` in
     /// front of each `EXIT`, with its guard: one Mercury instruction that is four in SASS. What leads

@@ -24,6 +24,7 @@ mod blocks;
 mod edited;
 mod ends;
 mod latency;
+mod order;
 mod scoreboards;
 
 use std::fmt;
@@ -40,6 +41,7 @@ use cuweld_ir::Remade;
 use cuweld_ir::SectionContent;
 
 use self::blocks::Code;
+use self::order::Allocated;
 use self::scoreboards::Allocator;
 use self::scoreboards::Barriers;
 use self::scoreboards::Needs;
@@ -64,6 +66,9 @@ const NOT_PROVED: RemarkInfo = RemarkInfo {
     name: "not-proved",
     doc: "The rules do not give a kernel the scoreboards that it was compiled with, or do not know its code, so that it keeps it",
 };
+
+/// The instructions that are looked at at most for each instruction of a kernel, in all.
+const STEPS: usize = 10_000;
 
 /// The `mercury-schedule` pass.
 #[derive(Debug, Default)]
@@ -280,21 +285,27 @@ fn schedule(
     places: Option<&Places>,
 ) -> Result<Vec<u8>, Unproved> {
     let code = Code::read(compiled).ok_or(Unproved::Unknown)?;
-    let (reproduced, confirmed) = Allocator::run(&code, &needs(&code)).ok_or(Unproved::TooLong)?;
+    let mut budget = 1_000_000 + STEPS * code.steps.len();
     let before: Vec<Barriers> = code.steps.iter().map(|step| barriers(step.word)).collect();
-    let mut pairs = before.iter().zip(&reproduced);
-    if let Some(at) = pairs.position(|(compiled, made)| compiled != made) {
-        let (compiled, made) = (before[at], reproduced[at]);
-        return Err(Unproved::Differs { at, compiled, made });
+    let mut object = Allocated {
+        needs: &needs(&code),
+        barriers: &before,
+        code,
+    };
+    let confirmed = object.reproduce(&mut budget)?;
+    let mut new = Code::read(&made).ok_or(Unproved::Unknown)?;
+    if new.branches() != object.code.branches() {
+        return Err(Unproved::Unconfirmed);
     }
-    let new = Code::read(&made).ok_or(Unproved::Unknown)?;
+    new.turn(&object.code.turned());
     let mut needs = needs(&new);
     if frees_first {
         let mut steps = new.steps.iter();
         let first = steps.position(|step| step.word.loads_stack_pointer());
         needs[first.ok_or(Unproved::Unknown)?].write = false;
     }
-    let (allocated, proof) = Allocator::run(&new, &needs).ok_or(Unproved::TooLong)?;
+    let run = Allocator::run(&new, &needs, &mut budget);
+    let (allocated, proof) = run.ok_or(Unproved::TooLong)?;
     let proof = match places {
         Some(places) => {
             let numbers = places.kept().map(|(was, number)| (number, was));
@@ -305,11 +316,19 @@ fn schedule(
     if !proof.is_confirmed_by(&confirmed) {
         return Err(Unproved::Unconfirmed);
     }
-    let words = made
-        .chunks_exact_mut(16)
-        .zip(new.steps.iter().zip(allocated));
+    let mut output = Allocated {
+        code: new,
+        needs: &needs,
+        barriers: &allocated,
+    };
+    let decides = object.decides(&mut output, &mut budget);
+    if !decides.ok_or(Unproved::TooLong)? {
+        return Err(Unproved::Unconfirmed);
+    }
+    let steps = &output.code.steps;
+    let words = made.chunks_exact_mut(16).zip(steps.iter().zip(&allocated));
     for (bytes, (step, barriers)) in words {
-        let Barriers { write, read, waits } = barriers;
+        let Barriers { write, read, waits } = *barriers;
         let word = step.word.with_barriers(write, read, waits);
         bytes.copy_from_slice(&word.0.to_le_bytes());
     }

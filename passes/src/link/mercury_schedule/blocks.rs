@@ -20,6 +20,11 @@ impl Step {
         self.word.stall().into()
     }
 
+    /// Returns `true` if it begins what threads that have parted do together.
+    pub(super) fn collects_threads(&self) -> bool {
+        self.operands.name == "WARPSYNC" && self.word.branch() != Some(0)
+    }
+
     /// Returns `true` if the guards of two instructions are each other's opposites.
     fn is_opposite(&self, other: &Step) -> bool {
         match (self.operands.guard, other.operands.guard) {
@@ -55,6 +60,9 @@ pub(super) struct Code {
     pub(super) blocks: Vec<Block>,
     /// The blocks in reverse postorder.
     pub(super) order: Vec<usize>,
+    /// The blocks for which the search visits the target of the branch before the next block, which
+    /// thereby comes before it in the order.
+    is_turned: Vec<bool>,
 }
 
 /// A basic block.
@@ -125,12 +133,41 @@ impl Code {
                 .successors
                 .extend(other.filter(|other| Some(*other) != next));
         }
-        let order = link(&mut blocks);
+        let is_turned = vec![false; blocks.len()];
+        let order = link(&mut blocks, &is_turned);
         Some(Code {
             steps,
             blocks,
             order,
+            is_turned,
         })
+    }
+
+    /// Orders the blocks anew, with the two that follow each of `branches` the other way round.
+    pub(super) fn turn(&mut self, branches: &[usize]) {
+        for branch in branches {
+            self.is_turned[*branch] ^= true;
+        }
+        self.order = link(&mut self.blocks, &self.is_turned);
+    }
+
+    /// Returns the blocks that two others can follow.
+    pub(super) fn branches(&self) -> Vec<usize> {
+        let blocks = 0..self.blocks.len();
+        blocks
+            .filter(|block| self.blocks[*block].successors.len() > 1)
+            .collect()
+    }
+
+    /// Returns the blocks whose successors are the other way round.
+    pub(super) fn turned(&self) -> Vec<usize> {
+        let blocks = 0..self.blocks.len();
+        blocks.filter(|block| self.is_turned[*block]).collect()
+    }
+
+    /// Returns the block that has an instruction.
+    pub(super) fn block_of(&self, step: usize) -> usize {
+        self.blocks.partition_point(|block| block.steps.end <= step)
     }
 
     /// Returns `true` if of two instructions of a block, the second of which follows, only one does
@@ -178,7 +215,7 @@ fn flow(at: usize, step: &Step) -> Option<Flow> {
         "BSSY" => Flow::Marks {
             target: place(word.marked_place()?)?,
         },
-        "WARPSYNC" if word.branch() != Some(0) => Flow::Marks {
+        "WARPSYNC" if step.collects_threads() => Flow::Marks {
             target: place(word.branch()?)?,
         },
         "BSYNC" | "BREAK" => Flow::Ends,
@@ -188,14 +225,18 @@ fn flow(at: usize, step: &Step) -> Option<Flow> {
 }
 
 /// Fills in the predecessors of blocks and returns the blocks in reverse postorder of a search that
-/// visits the next block before the target of a branch. Blocks that nothing leads to come as if
-/// they were entries.
-fn link(blocks: &mut [Block]) -> Vec<usize> {
+/// visits the next block before the target of a branch, or the target first where that `is_turned`.
+/// Blocks that nothing leads to come as if they were entries.
+fn link(blocks: &mut [Block], is_turned: &[bool]) -> Vec<usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,
         Open,
         Done,
+    }
+    for block in &mut *blocks {
+        block.predecessors.clear();
+        block.latches.clear();
     }
     let mut states = vec![State::New; blocks.len()];
     let mut order = Vec::with_capacity(blocks.len());
@@ -208,7 +249,13 @@ fn link(blocks: &mut [Block]) -> Vec<usize> {
         while let Some((block, next)) = path.last_mut() {
             let (from, index) = (*block, *next);
             *next += 1;
-            match blocks[from].successors.get(index).copied() {
+            let successors = &blocks[from].successors;
+            let turned = || successors.len().checked_sub(index + 1);
+            let index = match is_turned[from] {
+                true => turned().unwrap_or(index),
+                false => index,
+            };
+            match successors.get(index).copied() {
                 Some(to) => {
                     match states[to] {
                         State::Open => blocks[to].latches.push(from),

@@ -33,15 +33,13 @@ pub(super) fn until_written(name: &str) -> i64 {
     }
 }
 
-/// Returns the cycles after which an instruction has read its general registers.
-pub(super) fn until_read(operands: &Operands) -> i64 {
+/// Returns the cycles after which an instruction has read its general registers; one that gives them
+/// to the memory unit takes longer if it has waited for them.
+pub(super) fn until_read(operands: &Operands, has_waited: bool) -> i64 {
     let sources = i64::from(operands.used.general().count());
     match operands.name {
         "STG" | "REDG" | "ATOMG" | "LDG" | "LDS" | "STS" | "SHFL" | "ATOMS" | "REDUX" | "STL"
-        | "LDL" | "LD" | "ST" | "RED" | "ATOM" => {
-            let guarded = if operands.guard.is_some() { 2 } else { 0 };
-            6 + 2 * sources + guarded
-        }
+        | "LDL" | "LD" | "ST" | "RED" | "ATOM" => 6 + 2 * sources + if has_waited { 2 } else { 0 },
         "I2F" => 8,
         // From double precision.
         "F2I" if sources == 2 => 10,

@@ -6,14 +6,19 @@
 //! instructions set one is taken from the code as it was compiled.
 
 mod choice;
+mod loops;
+mod proof;
 
 use std::fmt;
 
 use cuweld_elf::sass::operands::Registers;
 
+use self::proof::Rule;
 use super::blocks::Code;
 use super::blocks::Step;
 use super::latency;
+
+pub(super) use self::proof::Proof;
 
 /// The number of scoreboards.
 const SCOREBOARDS: usize = 6;
@@ -82,6 +87,9 @@ struct Entry {
     conflict: usize,
     /// When it is over, in cycles of the block; `None` if it comes from a block before.
     finish: Option<i64>,
+    /// The cycles after which it is over, counted from the beginning of the block, if it comes from
+    /// a block before.
+    left: i64,
 }
 
 impl Entry {
@@ -93,37 +101,13 @@ impl Entry {
 /// The entries of each scoreboard.
 type Live = [Vec<Entry>; SCOREBOARDS];
 
-/// Rules that decide seldom, and whose measured form may not be the whole truth. Where an allocation
-/// follows one, another has to have followed it at the same instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rule {
-    /// All scoreboards are in use: the cheapest is taken. Which that is with entries of other blocks
-    /// is not known, so that no other allocation confirms it.
-    Cost,
-    /// All scoreboards are in use, by the block alone: the cheapest is taken.
-    CostWithin,
-    /// A scoreboard was taken for registers that are read after the block although it is in use
-    /// farther on.
-    Occupied,
-    /// What a loop leaves pending is waited for at the end of its head.
-    EndOfHead,
-    /// Uniform registers are waited for where threads meet again or end.
-    ThreadsMeet,
-    /// The head of a loop waits for loads from before it.
-    LoadsBeforeLoop,
-    /// What comes from other blocks is waited for with what the block set.
-    Inherited,
-    /// What the block set is over, on a scoreboard that other blocks left in use and that was waited
-    /// for before.
-    Refilled,
-    /// An instruction is over, or not yet, by these few cycles where its block ends.
-    Near(i64),
-}
-
 /// The allocation of scoreboards to a kernel.
 pub(super) struct Allocator<'c> {
     code: &'c Code,
     needs: &'c [Needs],
+    /// Whether something loads registers from far memory: the scoreboard for such loads is then that
+    /// of atomic operations whose result nobody wants, too.
+    loads: bool,
     /// What each block leaves, of the latest pass over the code.
     left: Vec<Option<Live>>,
     /// What each block found, of this pass.
@@ -132,36 +116,10 @@ pub(super) struct Allocator<'c> {
     is_done: Vec<bool>,
     /// What is pending where a loop comes back to its head, by block.
     returning: Vec<Live>,
-    /// How many instructions may still be looked at: code that needs more is not scheduled, so that
-    /// time stays linear.
+    /// How many instructions may still be looked at.
     budget: usize,
     /// The instructions where a rule decided.
     followed: Vec<(usize, Rule)>,
-}
-
-/// What an allocation depends on that may not be the whole truth: instructions and rules, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Proof(Vec<(usize, Rule)>);
-
-impl Proof {
-    /// Returns the same for code whose instructions have other numbers: pairs of those here and
-    /// there, in order of the former. What depends on others is kept as no instruction's.
-    pub(super) fn renumbered(self, numbers: &[(usize, usize)]) -> Proof {
-        let renumber = |(at, rule)| {
-            let place = numbers.binary_search_by_key(&at, |(here, _)| *here);
-            (place.map_or(usize::MAX, |place| numbers[place].1), rule)
-        };
-        let mut followed: Vec<(usize, Rule)> = self.0.into_iter().map(renumber).collect();
-        followed.sort_unstable();
-        Proof(followed)
-    }
-
-    /// Returns `true` if another allocation, which is known to be right, depends on the same.
-    pub(super) fn is_confirmed_by(&self, other: &Proof) -> bool {
-        self.0
-            .iter()
-            .all(|followed| followed.1 != Rule::Cost && other.0.binary_search(followed).is_ok())
-    }
 }
 
 /// A block while it is allocated.
@@ -191,21 +149,33 @@ struct State {
     is_pending: [bool; SCOREBOARDS],
     /// The cycles since the block began.
     time: i64,
+    /// Whether the instruction waits for general registers that it reads.
+    waits_for_sources: bool,
 }
 
 impl<'c> Allocator<'c> {
-    /// Allocates the scoreboards of all instructions of a kernel, and says what that depends on;
-    /// `None` if that takes too long.
-    pub(super) fn run(code: &'c Code, needs: &'c [Needs]) -> Option<(Vec<Barriers>, Proof)> {
+    /// Allocates the scoreboards of all instructions of a kernel, and says what that depends on.
+    /// `budget` is how many instructions may be looked at, and is left with those that remain; `None`
+    /// if they do not suffice.
+    pub(super) fn run(
+        code: &'c Code,
+        needs: &'c [Needs],
+        budget: &mut usize,
+    ) -> Option<(Vec<Barriers>, Proof)> {
         let blocks = code.blocks.len();
+        let mut steps = code.steps.iter().zip(needs);
+        let loads = steps.any(|(step, needs)| {
+            needs.write && latency::is_long(step.operands.name) && !written(step).is_empty()
+        });
         let mut allocator = Allocator {
             code,
             needs,
+            loads,
             left: vec![None; blocks],
             found: vec![None; blocks],
             is_done: vec![false; blocks],
             returning: vec![Live::default(); blocks],
-            budget: 1_000_000 + 2_000 * code.steps.len(),
+            budget: *budget,
             followed: Vec::new(),
         };
         let mut barriers = allocator.pass()?;
@@ -216,9 +186,8 @@ impl<'c> Allocator<'c> {
             allocator.followed.clear();
             barriers = allocator.pass()?;
         }
-        let mut followed = allocator.followed;
-        followed.sort_unstable();
-        Some((barriers, Proof(followed)))
+        *budget = allocator.budget;
+        Some((barriers, Proof::new(allocator.followed)))
     }
 
     /// Allocates all blocks.
@@ -319,9 +288,9 @@ impl<'c> Allocator<'c> {
         for at in start..end {
             let step = &self.code.steps[at];
             if !is_last && self.needs[at].write && latency::is_long(step.operands.name) {
-                let defined = step.operands.defined.without(&early(step));
+                let defined = written(step);
                 let conflict = self.conflict(Some(at), at + 1, end, Kind::Written, &defined)?;
-                has_outliving_load |= conflict == end;
+                has_outliving_load |= conflict == end && self.loads;
             }
         }
         let mut occupied = [false; SCOREBOARDS];
@@ -371,14 +340,15 @@ impl<'c> Allocator<'c> {
         self.found[block] = Some(live.clone());
         let place = self.place(block, &live)?;
         let returning = std::mem::take(&mut self.returning[block]);
-        let is_pending = returning.each_ref().map(|entries| !entries.is_empty());
         let was_inherited = live.each_ref().map(|entries| !entries.is_empty());
+        let is_pending = self.pending(&returning, &live);
         let mut state = State {
             live,
             was_inherited,
             returning,
             is_pending,
             time: 0,
+            waits_for_sources: false,
         };
         for (at, barriers) in (place.start..place.end).zip(&mut barriers[place.start..place.end]) {
             let mut waits = self.waits(&mut state, at)?;
@@ -407,6 +377,10 @@ impl<'c> Allocator<'c> {
             };
             state.time += self.code.steps[at].stall();
         }
+        for entry in state.live.iter_mut().flatten() {
+            let finish = entry.finish.unwrap_or(entry.left);
+            entry.left = (finish - state.time).max(0);
+        }
         Some(state.live)
     }
 
@@ -414,6 +388,8 @@ impl<'c> Allocator<'c> {
     fn waits(&mut self, state: &mut State, at: usize) -> Option<[bool; SCOREBOARDS]> {
         let mut waits = [false; SCOREBOARDS];
         let mut time = state.time;
+        let sources = self.code.steps[at].operands.used.general();
+        state.waits_for_sources = false;
         for (scoreboard, waits) in waits.iter_mut().enumerate() {
             let live = &mut state.live[scoreboard];
             let mut returning = state.returning[scoreboard].iter();
@@ -431,11 +407,17 @@ impl<'c> Allocator<'c> {
                 let held = live
                     .iter()
                     .filter(|entry| entry.kind == Kind::Written && holds(entry, setter(entry)));
-                let finishes = held.filter_map(|entry| entry.finish);
-                time = finishes.fold(time, i64::max);
+                for entry in held {
+                    let Some(finish) = entry.finish else { continue };
+                    state.waits_for_sources |=
+                        finish > state.time && entry.registers.meets(&sources);
+                    time = time.max(finish);
+                }
                 live.clear();
             }
             state.is_pending[scoreboard] &= !*waits;
+            // Threads that are collected wait for all that is pending, which stays so until they part.
+            *waits |= self.code.steps[at].collects_threads() && !live.is_empty();
         }
         state.time = time;
         Some(waits)
@@ -457,10 +439,10 @@ impl<'c> Allocator<'c> {
                 let read = step.operands.used.general();
                 read.without(&step.operands.defined).with(&early(step))
             }
-            Kind::Written => step.operands.defined.without(&early(step)),
+            Kind::Written => written(step),
         };
         let lasts = match kind {
-            Kind::Read => latency::until_read(&step.operands),
+            Kind::Read => latency::until_read(&step.operands, state.waits_for_sources),
             Kind::Written => latency::until_written(step.operands.name),
         };
         let new = Entry {
@@ -469,6 +451,7 @@ impl<'c> Allocator<'c> {
             registers,
             conflict: self.conflict(Some(at), at + 1, place.end, kind, &registers)?,
             finish: Some(state.time + lasts),
+            left: 0,
         };
         let scoreboard = self.choose(&state.live, &new, place, state.time)?;
         waits[scoreboard] |= std::mem::replace(&mut state.is_pending[scoreboard], false);
@@ -516,7 +499,8 @@ impl<'c> Allocator<'c> {
         let near = finishes.filter(|(_, left)| left.abs() <= NEAR);
         let near = near.map(|(setter, left)| (setter, Rule::Near(left)));
         self.followed.extend(near);
-        if is_over || is_met {
+        let is_collective = name == "ENDCOLLECTIVE" && !entries.is_empty();
+        if is_over || is_met || is_collective {
             entries.clear();
         }
         let is_pending = std::mem::take(&mut state.is_pending[scoreboard]);
@@ -531,37 +515,13 @@ impl<'c> Allocator<'c> {
         } else if is_over && state.was_inherited[scoreboard] {
             self.followed.push((at, Rule::Refilled));
         }
-        is_over || is_met || is_pending
+        is_over || is_met || is_pending || is_collective
     }
+}
 
-    /// Finds what loops set and leave pending where they come back to their heads. Says whether
-    /// there is any.
-    fn find_returning(&mut self) -> bool {
-        let mut block_of = vec![0; self.code.steps.len()];
-        for (index, block) in self.code.blocks.iter().enumerate() {
-            block_of[block.steps.clone()].fill(index);
-        }
-        let mut has_any = false;
-        for (head, block) in self.code.blocks.iter().enumerate() {
-            for latch in &block.latches {
-                let Some(left) = &self.left[*latch] else {
-                    continue;
-                };
-                if left.iter().all(Vec::is_empty) {
-                    continue;
-                }
-                let is_inside = self.code.loop_blocks(head, *latch);
-                for (returning, left) in self.returning[head].iter_mut().zip(left) {
-                    let left = left
-                        .iter()
-                        .filter(|entry| is_inside[block_of[entry.setter]]);
-                    returning.extend(left);
-                    has_any |= !returning.is_empty();
-                }
-            }
-        }
-        has_any
-    }
+/// Returns what an instruction has written when its scoreboard says so.
+fn written(step: &Step) -> Registers {
+    step.operands.defined.without(&early(step))
 }
 
 /// Returns what an instruction has written as soon as it has read its registers: the predicate of an
@@ -575,7 +535,7 @@ fn early(step: &Step) -> Registers {
 
 /// Returns `true` if an entry from a block before is for uniform registers that are written.
 fn holds_uniform(entries: &[Entry]) -> bool {
-    entries.iter().any(|entry| {
-        entry.is_inherited() && entry.kind == Kind::Written && !entry.registers.uniform().is_empty()
-    })
+    entries
+        .iter()
+        .any(|entry| entry.kind == Kind::Written && !entry.registers.uniform().is_empty())
 }

@@ -5,6 +5,7 @@ use super::Entry;
 use super::FOR_LOADS;
 use super::Kind;
 use super::Live;
+use super::NEAR;
 use super::Place;
 use super::Rule;
 use super::SCOREBOARDS;
@@ -23,7 +24,7 @@ impl Allocator<'_> {
         let name = self.code.steps[new.setter].operands.name;
         let is_long = new.kind == Kind::Written && latency::is_long(name);
         let outlives = new.conflict == place.end;
-        if is_long && outlives && !place.is_last {
+        if is_long && outlives && !place.is_last && self.loads {
             return Some(FOR_LOADS);
         }
         let range = match () {
@@ -51,28 +52,44 @@ impl Allocator<'_> {
             return Some(scoreboard);
         }
         let mut best: Option<(i64, usize)> = None;
+        // Whether one would be taken if the times were wrong by a few cycles.
+        let mut is_near = false;
         for scoreboard in (0..SCOREBOARDS).filter(in_range) {
             let earliest = earliest(&live[scoreboard])?;
-            let cost = if earliest <= new.conflict {
-                let waited = self.time_at(live, new.setter, earliest, time, place, true)?;
-                new.finish? - waited
-            } else {
+            let cost = if earliest > new.conflict {
                 let reached = self.time_at(live, new.setter, new.conflict, time, place, false)?;
                 latest(&live[scoreboard]) - reached
+            } else if earliest == place.end {
+                0
+            } else {
+                let waited = self.time_at(live, new.setter, earliest, time, place, true)?;
+                let cost = new.finish? - waited;
+                // What outlives the block gains nothing by being over early.
+                if outlives { cost.max(0) } else { cost }
             };
             if best.is_none_or(|(least, _)| cost < least) {
+                is_near = best.is_some_and(|(least, _)| least - cost <= NEAR);
                 best = Some((cost, scoreboard));
             }
         }
         let mut entries = (0..SCOREBOARDS)
             .filter(in_range)
             .flat_map(|number| &live[number]);
+        let (_, best) = best?;
+        let is_second = new.kind == Kind::Written && self.needs[new.setter].read && outlives;
+        let is_first = live[best].iter().any(|entry| entry.setter == new.setter);
+        // The first was chosen by cost, too.
+        let is_again = self
+            .followed
+            .last()
+            .is_some_and(|last| last.0 == new.setter);
         let rule = match outlives || entries.any(Entry::is_inherited) {
+            _ if is_second && (is_near || is_first || is_again) => Rule::CostOfSecond,
             true => Rule::Cost,
             false => Rule::CostWithin,
         };
         self.followed.push((new.setter, rule));
-        best.map(|(_, scoreboard)| scoreboard)
+        Some(best)
     }
 
     /// Returns the time at which an instruction of the block is issued, counted on from `from` with
@@ -118,7 +135,8 @@ fn shared(live: &Live, new: &Entry, place: &Place, outlives: bool) -> Option<usi
             && !(*scoreboard == FOR_LOADS
                 && (place.has_outliving_load || outlives || has_inherited))
             && !(outlives
-                && (has_inherited || entries.iter().any(|entry| entry.kind != Kind::Read)))
+                && (entries.iter().all(Entry::is_inherited)
+                    || entries.iter().any(|entry| entry.kind != Kind::Read)))
     };
     (0..SCOREBOARDS).find(is_fit)
 }
@@ -128,8 +146,10 @@ fn earliest(entries: &[Entry]) -> Option<usize> {
     entries.iter().map(|entry| entry.conflict).min()
 }
 
-/// Returns when a scoreboard is over, 0 if all of it comes from blocks before.
+/// Returns when a scoreboard is over.
 fn latest(entries: &[Entry]) -> i64 {
-    let finishes = entries.iter().map(|entry| entry.finish.unwrap_or(0));
+    let finishes = entries
+        .iter()
+        .map(|entry| entry.finish.unwrap_or(entry.left));
     finishes.max().unwrap_or(0)
 }

@@ -1,0 +1,60 @@
+//! What an allocation depends on.
+
+/// Rules that decide seldom, and whose measured form may not be the whole truth. Where an allocation
+/// follows one, another has to have followed it at the same instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rule {
+    /// All scoreboards are in use: the cheapest is taken.
+    Cost,
+    /// All scoreboards are in use, by the block alone: the cheapest is taken.
+    CostWithin,
+    /// All scoreboards are in use for an instruction that sets two, the second of which outlives the
+    /// block, and the first was chosen by cost, too, or would be chosen again, or another by few
+    /// cycles: which it is then is not known, so that no other allocation confirms it.
+    CostOfSecond,
+    /// A scoreboard was taken for registers that are read after the block although it is in use
+    /// farther on.
+    Occupied,
+    /// What a loop leaves pending is waited for at the end of its head.
+    EndOfHead,
+    /// Uniform registers are waited for where threads meet again or end.
+    ThreadsMeet,
+    /// The head of a loop waits for loads from before it.
+    LoadsBeforeLoop,
+    /// What comes from other blocks is waited for with what the block set.
+    Inherited,
+    /// What the block set is over, on a scoreboard that other blocks left in use and that was waited
+    /// for before.
+    Refilled,
+    /// An instruction is over, or not yet, by these few cycles where its block ends.
+    Near(i64),
+}
+
+/// What an allocation depends on that may not be the whole truth: instructions and rules, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::link::mercury_schedule) struct Proof(Vec<(usize, Rule)>);
+
+impl Proof {
+    /// Makes it of the instructions at which rules decided.
+    pub(super) fn new(mut followed: Vec<(usize, Rule)>) -> Proof {
+        followed.sort_unstable();
+        Proof(followed)
+    }
+
+    /// Returns the same for code whose instructions have other numbers: pairs of those here and
+    /// there, in order of the former. What depends on others is kept as no instruction's.
+    pub(in crate::link::mercury_schedule) fn renumbered(self, numbers: &[(usize, usize)]) -> Proof {
+        let renumber = |(at, rule)| {
+            let place = numbers.binary_search_by_key(&at, |(here, _)| *here);
+            (place.map_or(usize::MAX, |place| numbers[place].1), rule)
+        };
+        Proof::new(self.0.into_iter().map(renumber).collect())
+    }
+
+    /// Returns `true` if another allocation, which is known to be right, depends on the same.
+    pub(in crate::link::mercury_schedule) fn is_confirmed_by(&self, other: &Proof) -> bool {
+        self.0.iter().all(|followed| {
+            followed.1 != Rule::CostOfSecond && other.0.binary_search(followed).is_ok()
+        })
+    }
+}
