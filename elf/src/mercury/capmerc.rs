@@ -9,7 +9,7 @@
 //!   record   01.. or 02..            16 or 32 bytes: a Mercury instruction, one SASS instruction
 //!            41.. or 42..            4 bytes: the head of one whose rest is in the SASS
 //!   run      u16, bits 4..6 = 5      bits 0..3: records that follow, bits 7..15: SASS instructions
-//!   note     31..                    16 bytes for the scheduler: of the function at its start, or of the next instruction; no SASS instruction
+//!   note     31.. or 32..            16 or 32 bytes for the scheduler: of the function at its start, or of the next instruction; no SASS instruction
 //! ```
 //!
 //! What is not of this form is refused. Found on all functions of five SMs that ptxas wrote.
@@ -27,9 +27,6 @@ pub const VERSION: u32 = 0xc000_0001;
 /// Bytes of the words before the bitmap.
 pub(super) const HEAD: usize = 12;
 
-/// The first byte of a note, and its bytes.
-const NOTE: u8 = 0x31;
-const NOTE_LENGTH: usize = 16;
 
 /// Bytes of a SASS instruction.
 pub const INSTRUCTION: u64 = 16;
@@ -122,6 +119,15 @@ pub enum Form<'data> {
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// Returns the bytes of a note that begins with a byte; `None` if none does.
+fn note_length(first: u8) -> Option<usize> {
+    match first {
+        0x31 => Some(16),
+        0x32 => Some(32),
+        _ => None,
+    }
 }
 
 /// Returns the record at the start of some bytes; `None` if its first byte is unknown or it is cut.
@@ -295,9 +301,9 @@ impl<'data> Entries<'data> {
         let cut = CapmercError::Cut { item, at };
         let bytes = self.bytes.get(at..).ok_or(cut)?;
         let byte = *bytes.first().ok_or(cut)?;
-        if byte == NOTE {
-            let note = bytes.get(..NOTE_LENGTH).ok_or(cut)?;
-            return Ok((Form::Note(note), NOTE_LENGTH, 0));
+        if let Some(length) = note_length(byte) {
+            let note = bytes.get(..length).ok_or(cut)?;
+            return Ok((Form::Note(note), length, 0));
         }
         if byte & 0x70 != 0x50 {
             return match record(bytes) {
