@@ -41,6 +41,7 @@ super::behaviours! {
     /// (deviation D12: we keep the code).
     SCHEDULED_ANEW = "scheduled-anew", shown by [
         "mercury-kept-schedule",
+        "mercury-kept-schedule-sides",
         "mercury-debugger-barriers-taken-out",
         "mercury-debug-kept-code",
         "mercury-encode-scheduled-anew",
