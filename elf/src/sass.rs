@@ -190,6 +190,12 @@ impl Instruction {
         Instruction(self.0 & !(0xf << 105) | u128::from(stall & 0xf) << 105)
     }
 
+    /// Returns the instruction so that other threads are not preferred to the one that meets it.
+    #[must_use]
+    pub fn without_yield(self) -> Instruction {
+        Instruction(self.0 | 1 << 109)
+    }
+
     /// Returns the instruction with the barriers that another waits for.
     #[must_use]
     pub fn waiting_as(self, other: Instruction) -> Instruction {

@@ -27,7 +27,6 @@ pub const VERSION: u32 = 0xc000_0001;
 /// Bytes of the words before the bitmap.
 pub(super) const HEAD: usize = 12;
 
-
 /// Bytes of a SASS instruction.
 pub const INSTRUCTION: u64 = 16;
 

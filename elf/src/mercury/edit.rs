@@ -143,7 +143,7 @@ pub fn guard_ends(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
             words[1].word = words[1].word.waiting_as(end.word);
             words[2].word = words[2].word.controlled_as(end.word);
         } else {
-            words[3].word = end.word.with_stall(END_STALL);
+            words[3].word = end.word.with_stall(END_STALL).without_yield();
         }
         Some(Some((entry.to_vec(), words)))
     })

@@ -276,7 +276,12 @@ impl<'c> Allocator<'c> {
             Kind::Written => *registers,
             Kind::Read => registers.predicates(),
         };
-        let meets = step.operands.defined.meets(registers) || step.operands.used.meets(&written);
+        let used = match step.operands.name {
+            // Who decides whether the debugger's barriers are met is waited for at the second.
+            "MEMBAR" => step.operands.used.without(&step.operands.used.predicates()),
+            _ => step.operands.used,
+        };
+        let meets = step.operands.defined.meets(registers) || used.meets(&written);
         meets && !setter.is_some_and(|setter| self.code.is_either(setter, at))
     }
 

@@ -51,44 +51,48 @@ impl Allocator<'_> {
             }
             return Some(scoreboard);
         }
-        let mut best: Option<(i64, usize)> = None;
-        // Whether one would be taken if the times were wrong by a few cycles.
-        let mut is_near = false;
+        let mut costs = [None; SCOREBOARDS];
         for scoreboard in (0..SCOREBOARDS).filter(in_range) {
             let earliest = earliest(&live[scoreboard])?;
-            let cost = if earliest > new.conflict {
+            costs[scoreboard] = Some(if earliest > new.conflict {
                 let reached = self.time_at(live, new.setter, new.conflict, time, place, false)?;
                 latest(&live[scoreboard]) - reached
             } else if earliest == place.end {
-                0
+                i64::MIN
             } else {
-                let waited = self.time_at(live, new.setter, earliest, time, place, true)?;
-                let cost = new.finish? - waited;
-                // What outlives the block gains nothing by being over early.
-                if outlives { cost.max(0) } else { cost }
-            };
-            if best.is_none_or(|(least, _)| cost < least) {
-                is_near = best.is_some_and(|(least, _)| least - cost <= NEAR);
-                best = Some((cost, scoreboard));
-            }
+                new.finish? - self.time_at(live, new.setter, earliest, time, place, true)?
+            });
         }
+        // What outlives the block gains nothing by being over early.
+        let counted = |cost: i64| if outlives { cost.max(0) } else { cost };
+        let numbers = (0..).zip(costs);
+        let known = numbers.filter_map(|(number, cost)| Some((counted(cost?), number)));
+        let (least, best) = known.min()?;
         let mut entries = (0..SCOREBOARDS)
             .filter(in_range)
             .flat_map(|number| &live[number]);
-        let (_, best) = best?;
-        let is_second = new.kind == Kind::Written && self.needs[new.setter].read && outlives;
-        let is_first = live[best].iter().any(|entry| entry.setter == new.setter);
-        // The first was chosen by cost, too.
-        let is_again = self
-            .followed
-            .last()
-            .is_some_and(|last| last.0 == new.setter);
         let rule = match outlives || entries.any(Entry::is_inherited) {
-            _ if is_second && (is_near || is_first || is_again) => Rule::CostOfSecond,
             true => Rule::Cost,
             false => Rule::CostWithin,
         };
         self.followed.push((new.setter, rule));
+        if outlives && !place.has_outliving_load && live[FOR_LOADS].is_empty() {
+            self.followed.push((new.setter, Rule::Unused));
+        }
+        let less = |cost: i64| counted(cost.saturating_sub(NEAR));
+        let more = counted(costs[best]?.saturating_add(NEAR));
+        let is_near = |(number, cost): (usize, Option<i64>)| {
+            number != best
+                && cost.is_some_and(|cost| {
+                    (less(cost), number) < (least, best) || counted(cost) < more
+                })
+        };
+        if (0..).zip(costs).any(is_near) {
+            self.followed.push((new.setter, Rule::NearCost));
+        }
+        if outlives && new.kind == Kind::Written && self.needs[new.setter].read {
+            self.followed.push((new.setter, Rule::CostOfSecond));
+        }
         Some(best)
     }
 

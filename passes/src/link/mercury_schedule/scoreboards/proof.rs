@@ -9,9 +9,13 @@ pub(super) enum Rule {
     /// All scoreboards are in use, by the block alone: the cheapest is taken.
     CostWithin,
     /// All scoreboards are in use for an instruction that sets two, the second of which outlives the
-    /// block, and the first was chosen by cost, too, or would be chosen again, or another by few
-    /// cycles: which it is then is not known, so that no other allocation confirms it.
+    /// block: which that is then is not known, so that no other allocation confirms it.
     CostOfSecond,
+    /// All scoreboards are in use but that for loads that outlive their block, which is not taken.
+    Unused,
+    /// All scoreboards are in use, and another would be the cheapest if times were wrong by a few
+    /// cycles.
+    NearCost,
     /// A scoreboard was taken for registers that are read after the block although it is in use
     /// farther on.
     Occupied,
