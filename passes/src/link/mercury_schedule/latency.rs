@@ -40,7 +40,16 @@ pub(super) fn until_read(operands: &Operands, has_waited: bool) -> i64 {
     let sources = i64::from(operands.used.general().count());
     match operands.name {
         "STG" | "REDG" | "ATOMG" | "LDG" | "LDS" | "STS" | "SHFL" | "ATOMS" | "REDUX" | "STL"
-        | "LDL" | "LD" | "ST" | "RED" | "ATOM" => 6 + 2 * sources + if has_waited { 2 } else { 0 },
+        | "LDL" | "LD" | "ST" | "RED" | "ATOM" => {
+            let is_shared = matches!(operands.name, "LDS" | "STS");
+            let has_base = is_shared && !operands.used.uniform().is_empty();
+            let guarded = if has_base && operands.guard.is_some() {
+                6
+            } else {
+                0
+            };
+            6 + 2 * sources + guarded + if has_waited { 2 } else { 0 }
+        }
         "I2F" => 8,
         // From double precision.
         "F2I" if sources == 2 => 10,
