@@ -504,6 +504,12 @@ impl<'c> Allocator<'c> {
         let near = finishes.filter(|(_, left)| left.abs() <= NEAR);
         let near = near.map(|(setter, left)| (setter, Rule::Near(left)));
         self.followed.extend(near);
+        let setters = entries.iter().filter(|entry| !entry.is_inherited());
+        let first = setters.map(|entry| entry.setter).min().unwrap_or(at);
+        let mut between = self.code.steps[first..at].iter();
+        if is_over && between.any(|step| step.operands.name == "BAR") {
+            self.followed.push((at, Rule::AcrossBarrier));
+        }
         let is_collective = name == "ENDCOLLECTIVE" && !entries.is_empty();
         if is_over || is_met || is_collective {
             entries.clear();
