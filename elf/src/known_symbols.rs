@@ -97,9 +97,13 @@ const TENSOR_MEMORY_COLUMNS: &[u8] = b"__tcgen05_tmem_max_col_size";
 /// Returns `true` for names of the reserved shared memory and of tensor memory that stay undefined in
 /// executables. What follows the name in a table of names may stand after it.
 pub fn is_reserved_shared_symbol(name: &[u8]) -> bool {
-    let is_columns = || {
-        let rest = name.strip_prefix(TENSOR_MEMORY_COLUMNS);
-        matches!(rest, Some([] | [0, ..]))
-    };
-    name.starts_with(b".nv.reservedSmem.") || is_columns()
+    // Asked of the name of each relocation's symbol: most differ in their first bytes already.
+    match name {
+        [b'.', b'n', ..] => name.starts_with(b".nv.reservedSmem."),
+        [b'_', b'_', ..] => {
+            let rest = name.strip_prefix(TENSOR_MEMORY_COLUMNS);
+            matches!(rest, Some([] | [0, ..]))
+        }
+        _ => false,
+    }
 }

@@ -87,8 +87,9 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     if own.starts.len() != other.starts.len() {
         return;
     }
+    let (own_relocs, other_relocs) = (relocs_of(view, index), relocs_of(view, twin));
     let (Some(own_functions), Some(other_functions)) =
-        (functions(view, index, &own), functions(view, twin, &other))
+        (functions(own_relocs, &own), functions(other_relocs, &other))
     else {
         let what = "a row is not that of a field of an entry";
         findings.report(Rule::FramePairs, sass.name, 0, what);
@@ -98,7 +99,7 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     if own_functions != other_functions {
         return;
     }
-    let sizes = sizes(view, index, &own_functions);
+    let sizes = sizes(view, own_relocs, &own_functions);
     for (number, size) in sizes.into_iter().enumerate() {
         let Some((first, second)) = own.entry(number).zip(other.entry(number)) else {
             continue;
@@ -121,11 +122,12 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     }
 }
 
-/// Returns the symbol of the function that each entry names, 0 for a CIE; `None` if there is a row
-/// that is not of the CIE of an entry, of its function or of the function's size.
-fn functions(view: &View<'_>, frames: usize, entries: &Entries<'_>) -> Option<Vec<u32>> {
+/// Returns the symbol of the function that each entry names by the rows in `relocs`, 0 for a CIE;
+/// `None` if there is a row that is not of the CIE of an entry, of its function or of the function's
+/// size.
+fn functions(relocs: Option<&ViewSection<'_>>, entries: &Entries<'_>) -> Option<Vec<u32>> {
     let mut functions = vec![0; entries.starts.len()];
-    let Some(relocs) = relocs_of(view, frames) else {
+    let Some(relocs) = relocs else {
         return Some(functions);
     };
     let starts = &entries.starts;
@@ -151,9 +153,10 @@ pub(super) fn relocs_of<'v, 'data>(
     sections.find(|row| is_rela(row.ty()) && row.header.info.get() as usize == frames)
 }
 
-/// Returns the bytes of the functions of the entries of some frames, of those that have one frame.
-fn sizes(view: &View<'_>, frames: usize, functions: &[u32]) -> Vec<Option<u64>> {
-    let table = relocs_of(view, frames).and_then(|relocs| view.section(relocs.header.link.get()));
+/// Returns the bytes of the functions of the entries of some frames with the rows in `relocs`, of
+/// those that have one frame.
+fn sizes(view: &View<'_>, relocs: Option<&ViewSection<'_>>, functions: &[u32]) -> Vec<Option<u64>> {
+    let table = relocs.and_then(|relocs| view.section(relocs.header.link.get()));
     let symbols = table.map_or(&[][..], |table| view.symbols(table));
     let mut seen = vec![0_u8; symbols.len()];
     for function in functions {

@@ -12,7 +12,7 @@ use super::View;
 use super::ViewSection;
 use super::view::rows;
 use crate::known_symbols;
-use crate::mercury::offsets::Offsets;
+use crate::mercury::offsets::Starts;
 use crate::mercury::relocs::LINE_TABLE;
 use crate::mercury::relocs::counterparts;
 use crate::mercury::relocs::is_instruction_address;
@@ -68,6 +68,8 @@ pub(super) fn check(
     range: Range<usize>,
     findings: &mut Findings,
 ) {
+    // One after the other, so that they share memory.
+    let mut starts = Starts::default();
     for (section, twin) in view.with(twins, range) {
         if !is_relocs(section.ty()) {
             continue;
@@ -80,9 +82,9 @@ pub(super) fn check(
         if let (sht::CUDA_MERCURY_RELA, Some(twin)) = (section.ty(), twin) {
             let twin = &view.sections[*twin];
             if twin.ty() == sht::REL {
-                pairs::<RawRel>(view, section, twin, findings);
+                pairs::<RawRel>(view, section, twin, &mut starts, findings);
             } else {
-                pairs::<RawRela>(view, section, twin, findings);
+                pairs::<RawRela>(view, section, twin, &mut starts, findings);
             }
         }
     }
@@ -170,10 +172,12 @@ fn is_debug(name: &[u8]) -> bool {
 }
 
 /// Compares the rows of a relocation section of the Mercury view with those that they stand for.
+/// `starts` holds the instructions of the code meanwhile.
 fn pairs<T: AsRow>(
     view: &View<'_>,
     section: &ViewSection<'_>,
     twin: &ViewSection<'_>,
+    starts: &mut Starts,
     findings: &mut Findings,
 ) {
     if twin.ty() != sht::RELA {
@@ -193,7 +197,7 @@ fn pairs<T: AsRow>(
         })
     };
     if mercury.len() == sass.len() && !is_line_table(twin.name) && all_fit() {
-        places(view, section, twin, findings);
+        places(view, section, twin, starts, findings);
         return;
     }
     // Debug information but frames has rows of its own in each view.
@@ -231,11 +235,12 @@ fn pairs<T: AsRow>(
 }
 
 /// Checks that rows of code lie at the same instructions in both views, and name the same, where
-/// it is known which instruction stands for which.
+/// it is known which instruction stands for which. `starts` holds the instructions meanwhile.
 fn places(
     view: &View<'_>,
     section: &ViewSection<'_>,
     twin: &ViewSection<'_>,
+    starts: &mut Starts,
     findings: &mut Findings,
 ) {
     let code = view.section(section.header.info.get());
@@ -247,18 +252,18 @@ fn places(
         return;
     };
     let size = mercury_size(view, code);
-    let Some(offsets) = Offsets::new(code.bytes, text.bytes, size) else {
+    if starts.read(code.bytes, text.bytes, size).is_none() {
         return;
-    };
+    }
     let (mercury, sass) = (rows::<RawRela>(section.bytes), rows::<RawRela>(twin.bytes));
     for (index, (row, sass)) in (0_u64..).zip(mercury.iter().zip(sass)) {
         let (row, sass) = (row.row(), sass.row());
         let address = u64::try_from(row.addend)
             .ok()
-            .and_then(|addend| offsets.address(addend));
+            .and_then(|addend| starts.address(addend));
         let is_same = !is_instruction_address(row.ty)
             || address.is_none_or(|address| address as i64 == sass.addend);
-        if !offsets.is_of(sass.offset, row.offset) || !is_same {
+        if !starts.is_of(sass.offset, row.offset) || !is_same {
             let what = format!(
                 "row {index} ({:#x} addend {:#x}) is of another instruction than that at {:#x} addend {:#x}",
                 row.offset, row.addend, sass.offset, sass.addend

@@ -153,24 +153,9 @@ pub fn header_operand(record: &[u8]) -> Option<u32> {
 impl<'data> Capmerc<'data> {
     /// Parses a section, all of it.
     pub fn parse(bytes: &'data [u8]) -> Result<Self, CapmercError> {
-        let head = |at| word(bytes, at).ok_or(CapmercError::Head);
-        let (text, version, items) = (head(0)?, head(4)?, head(8)?);
-        if version != VERSION {
-            return Err(CapmercError::Version(version));
-        }
-        let words = items.div_ceil(32) as usize;
-        let bitmap = bytes
-            .get(HEAD..HEAD + 4 * words)
-            .ok_or(CapmercError::Head)?;
-        if items % 32 != 0 && word(bitmap, 4 * words - 4).unwrap_or(0) >> (items % 32) != 0 {
-            return Err(CapmercError::Bitmap(items));
-        }
-        let mut capmerc = Capmerc {
-            text,
-            items,
-            instructions: 0,
-            bytes,
-        };
+        let mut capmerc = Self::head(bytes)?;
+        let items = capmerc.items;
+        let bitmap = capmerc.bitmap();
         let mut rest = capmerc.entries();
         let (words, _) = bitmap.as_chunks::<4>();
         let plain = words
@@ -194,6 +179,34 @@ impl<'data> Capmerc<'data> {
             0 => Ok(capmerc),
             left => Err(CapmercError::Rest(left)),
         }
+    }
+
+    /// Parses the head of a section and its bitmap. The items are not looked at, nor counted.
+    pub(super) fn head(bytes: &'data [u8]) -> Result<Self, CapmercError> {
+        let head = |at| word(bytes, at).ok_or(CapmercError::Head);
+        let (text, version, items) = (head(0)?, head(4)?, head(8)?);
+        if version != VERSION {
+            return Err(CapmercError::Version(version));
+        }
+        let words = items.div_ceil(32) as usize;
+        let bitmap = bytes
+            .get(HEAD..HEAD + 4 * words)
+            .ok_or(CapmercError::Head)?;
+        if items % 32 != 0 && word(bitmap, 4 * words - 4).unwrap_or(0) >> (items % 32) != 0 {
+            return Err(CapmercError::Bitmap(items));
+        }
+        Ok(Capmerc {
+            text,
+            items,
+            instructions: 0,
+            bytes,
+        })
+    }
+
+    /// Returns the bitmap of plain items.
+    fn bitmap(&self) -> &'data [u8] {
+        let words = self.items.div_ceil(32) as usize;
+        self.bytes.get(HEAD..HEAD + 4 * words).unwrap_or(&[])
     }
 
     /// Returns the error of the first item that cannot be read.
@@ -230,7 +243,8 @@ impl<'data> Capmerc<'data> {
         self.bytes.get(item.at..item.at + length).unwrap_or(&[])
     }
 
-    fn entries(&self) -> Entries<'data> {
+    /// Returns the items with what is wrong with them, in order; after an error there are no more.
+    pub(super) fn entries(&self) -> Entries<'data> {
         Entries {
             bytes: self.bytes,
             items: self.items,
@@ -244,7 +258,8 @@ impl<'data> Capmerc<'data> {
 /// An entry: its form, its length and the SASS instructions.
 type Entry<'data> = Result<(Form<'data>, usize, u64), CapmercError>;
 
-struct Entries<'data> {
+/// The items of a section, or what is wrong with them.
+pub(super) struct Entries<'data> {
     bytes: &'data [u8],
     items: u32,
     number: u32,
@@ -253,6 +268,14 @@ struct Entries<'data> {
 }
 
 impl<'data> Entries<'data> {
+    /// Returns `true` if the items so far are all of the section, and stand for code of this size in
+    /// bytes.
+    pub(super) fn cover(&self, size: u64) -> bool {
+        self.number == self.items
+            && self.at == self.bytes.len()
+            && self.instruction.checked_mul(INSTRUCTION) == Some(size)
+    }
+
     fn is_plain(&self, number: u32) -> bool {
         self.plain_bits(number) & 1 != 0
     }

@@ -51,22 +51,26 @@ pub fn entries(bytes: &[u8]) -> Vec<u64> {
     starts
 }
 
-/// Returns the index of the entry that begins at the offset `at`, or in which it lies. `last` is an
-/// index that was found before: rows of one entry come one after the other, and entries in their
-/// order or the reverse.
+/// How many entries are looked at around the one that was found before.
+const NEAR: usize = 3;
+
+/// Returns the index of the entry that begins at the offset `at`, or in which it lies; the entries
+/// are in ascending order. `last` is an index that was found before: rows of one entry come one
+/// after the other, and entries in their order or the reverse.
 pub fn entry_at<E>(
     entries: &[E],
     start: impl Fn(&E) -> u64,
     at: u64,
     last: usize,
 ) -> Option<usize> {
-    let is_it = |index: usize| {
-        let is_before = entries.get(index).is_some_and(|entry| start(entry) <= at);
-        is_before && entries.get(index + 1).is_none_or(|next| at < start(next))
+    let is_before = |index: usize| entries.get(index).is_some_and(|entry| start(entry) <= at);
+    let near = match is_before(last) {
+        true => (last..last + NEAR).find(|index| !is_before(index + 1)),
+        false => (last.saturating_sub(NEAR)..last)
+            .rev()
+            .find(|index| is_before(*index)),
     };
-    let near = last.saturating_sub(2)..last + 3;
-    let found = [last].into_iter().chain(near).find(|index| is_it(*index));
-    found.or_else(|| {
+    near.or_else(|| {
         let after = entries.partition_point(|entry| start(entry) <= at);
         after.checked_sub(1)
     })
@@ -203,6 +207,7 @@ mod tests {
     use super::Offsets;
     use super::Rules;
     use super::entries;
+    use super::entry_at;
 
     #[test]
     fn entries_follow_each_other() {
@@ -217,6 +222,19 @@ mod tests {
         assert_eq!(entries(&bytes[4..]), [0_u64; 0]);
         assert_eq!(entries(&[0xff; 12]), [0_u64; 0]);
     }
+
+    #[test]
+    fn an_entry_is_found_from_any_other() {
+        let starts = [0_u64, 17, 29, 40, 52, 60, 61, 80];
+        for (at, last) in (0..100).flat_map(|at| (0..=starts.len()).map(move |last| (at, last))) {
+            let expected = starts.iter().rposition(|start| *start <= at);
+            let found = entry_at(&starts, |start| *start, at, last);
+            assert_eq!(found, expected, "{at} from {last}");
+        }
+        assert_eq!(entry_at(&starts[1..], |start| *start, 5, 3), None);
+        assert_eq!(entry_at(&[0_u64; 0], |start| *start, 5, 0), None);
+    }
+
     /// Code of four instructions of one unit, the last without Mercury.
     fn offsets() -> Offsets {
         let padding = (1_u16 << 7 | 0x50).to_le_bytes();

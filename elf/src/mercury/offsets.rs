@@ -6,6 +6,7 @@
 use super::capmerc::Capmerc;
 use super::capmerc::Form;
 use super::capmerc::INSTRUCTION;
+use super::capmerc::Item;
 use crate::sass::Instruction;
 
 /// Bytes of a unit of Mercury code.
@@ -34,8 +35,17 @@ const PT: u128 = 7;
 /// The instructions of a function in both forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offsets {
+    starts: Starts,
+    /// What else is known of each instruction; the last is the end of the Mercury code.
+    details: Vec<Detail>,
+}
+
+/// Where the instructions of a function begin in both forms: what is asked of functions that are
+/// only compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Starts {
     /// In ascending order of both offsets; the last is the end of the Mercury code.
-    starts: Vec<Start>,
+    all: Vec<Start>,
     /// Bytes of SASS.
     size: u64,
 }
@@ -45,6 +55,13 @@ pub struct Offsets {
 struct Start {
     mercury: u64,
     sass: u64,
+    /// Whether SASS without Mercury lies before it.
+    is_after_padding: bool,
+}
+
+/// What else than its [`Start`] is known of an instruction, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Detail {
     /// The SASS instruction that is the main one of those that stand for it; `None` for SASS of an
     /// unknown form.
     main: Option<u64>,
@@ -53,8 +70,6 @@ struct Start {
     first: Option<u64>,
     /// Where the main SASS instruction ends of the Mercury instruction before.
     frame: Option<u64>,
-    /// Whether SASS without Mercury lies before it.
-    is_after_padding: bool,
     /// Whether it stands alone for [`BREAKING`].
     is_breaking: bool,
     barrier: Barrier,
@@ -71,24 +86,39 @@ enum Barrier {
     Unknown,
 }
 
-impl Offsets {
-    /// Returns the offsets of the function with this capsule, SASS code and number of bytes of
-    /// Mercury code; `None` if they cannot be told for certain.
-    pub fn new(capmerc: &[u8], code: &[u8], size: u64) -> Option<Self> {
-        let capmerc = Capmerc::parse(capmerc).ok()?;
-        capmerc.covers(code.len() as u64).ok()?;
-        let sass: Vec<Instruction> = Instruction::all(code).collect();
-        let mut starts = Vec::with_capacity(capmerc.items as usize + 1);
+impl Starts {
+    /// Replaces these starts by those of the function with this capsule, SASS code and number of
+    /// bytes of Mercury code; `None`, with starts that mean nothing, if they cannot be told for
+    /// certain.
+    pub fn read(&mut self, capmerc: &[u8], code: &[u8], size: u64) -> Option<()> {
+        self.read_each(capmerc, code, size, |_, _| {})
+    }
+
+    /// Does the same as [`Starts::read`], and passes each item that has Mercury to `each` with the
+    /// SASS that stands for it.
+    fn read_each(
+        &mut self,
+        capmerc: &[u8],
+        code: &[u8],
+        size: u64,
+        mut each: impl FnMut(&Item<'_>, &[Bytes]),
+    ) -> Option<()> {
+        let capmerc = Capmerc::head(capmerc).ok()?;
+        let (sass, _) = code.as_chunks();
+        self.size = code.len() as u64;
+        self.all.clear();
+        // Each item stands for an instruction, in sound capsules.
+        self.all.reserve(sass.len() + 1);
         let mut mercury = 0;
-        let mut frame = Some(0);
         let mut padding = None;
-        for item in capmerc.items() {
+        let mut items = capmerc.entries();
+        for item in items.by_ref() {
+            let item = item.ok()?;
             let first = usize::try_from(item.instruction).ok()?;
             let own = sass.get(first..first.checked_add(usize::try_from(item.count).ok()?)?)?;
-            let (units, main) = match item.form {
-                Form::Plain => (units(*own.first()?)?, Some(Main::ONLY)),
-                Form::Record(record) => (units_of_record(record)?, Some(Main::ONLY)),
-                Form::Run(Some(record)) => (units_of_record(record)?, main_of(own)),
+            let units = match item.form {
+                Form::Plain => units(instruction(own.first()?))?,
+                Form::Record(record) | Form::Run(Some(record)) => units_of_record(record)?,
                 // Without Mercury: within the code or at its end.
                 Form::Run(None) => {
                     padding = padding.or(Some(item.instruction * INSTRUCTION));
@@ -96,70 +126,38 @@ impl Offsets {
                 }
                 Form::Note(_) => return None,
             };
-            let start = item.instruction * INSTRUCTION;
-            let first = main.and_then(|main| main.first);
-            let first = first.map(|first| start + first * INSTRUCTION);
-            let main = main.map(|main| start + main.number * INSTRUCTION);
-            starts.push(Start {
+            self.all.push(Start {
                 mercury,
-                sass: start,
-                main,
-                first,
-                frame,
+                sass: item.instruction * INSTRUCTION,
                 is_after_padding: padding.take().is_some(),
-                is_breaking: matches!(own, [only] if only.operation() == BREAKING),
-                barrier: barrier_of(own),
             });
+            each(&item, own);
             mercury += units * UNIT;
-            frame = main.map(|main| main + INSTRUCTION);
         }
-        let sass = padding.unwrap_or(code.len() as u64);
-        starts.push(Start {
+        if !items.cover(self.size) {
+            return None;
+        }
+        self.all.push(Start {
             mercury,
-            sass,
-            main: Some(sass),
-            first: Some(sass),
-            frame,
+            sass: padding.unwrap_or(self.size),
             is_after_padding: false,
-            is_breaking: false,
-            barrier: Barrier::None,
         });
-        let offsets = Offsets {
-            starts,
-            size: code.len() as u64,
-        };
-        (mercury == size).then_some(offsets)
-    }
-
-    /// Returns the same without what is known of where ranges begin around Mercury instructions that
-    /// became several SASS instructions.
-    pub fn without_runs(mut self) -> Self {
-        let mut next_is_run = false;
-        for start in self.starts.iter_mut().rev() {
-            let is_run = start.main != Some(start.sass);
-            if is_run || next_is_run || start.barrier != Barrier::None {
-                start.barrier = Barrier::Unknown;
-            }
-            next_is_run = is_run;
-        }
-        self
+        (mercury == size).then_some(())
     }
 
     /// Returns the number of the instruction that begins at this offset of the Mercury code. The
     /// end counts as an instruction.
     fn at(&self, mercury: u64) -> Option<usize> {
         let offset = |start: &Start| start.mercury;
-        self.starts.binary_search_by_key(&mercury, offset).ok()
+        self.all.binary_search_by_key(&mercury, offset).ok()
     }
 
     /// Returns `true` if the SASS at an offset is of the Mercury instruction that lies at another
     /// offset.
     pub fn is_of(&self, sass: u64, mercury: u64) -> bool {
-        let after = self
-            .starts
-            .partition_point(|start| start.mercury <= mercury);
-        let own = after.checked_sub(1).and_then(|own| self.starts.get(own));
-        let next = self.starts.get(after).map_or(self.size, |next| next.sass);
+        let after = self.all.partition_point(|start| start.mercury <= mercury);
+        let own = after.checked_sub(1).and_then(|own| self.all.get(own));
+        let next = self.all.get(after).map_or(self.size, |next| next.sass);
         own.is_some_and(|own| own.sass <= sass && sass < next.max(own.sass + INSTRUCTION))
     }
 
@@ -168,13 +166,79 @@ impl Offsets {
     /// size of the SASS for what lies after the code, and 0 within the last instruction. `None` if
     /// code without Mercury lies there.
     pub fn address(&self, mercury: u64) -> Option<u64> {
-        let number = self.starts.partition_point(|start| start.mercury < mercury);
-        let end = self.starts.len().checked_sub(1)?;
-        match self.starts.get(number) {
+        let number = self.all.partition_point(|start| start.mercury < mercury);
+        let end = self.all.len().checked_sub(1)?;
+        match self.all.get(number) {
             Some(start) if number < end => Some(start.sass).filter(|_| !start.is_after_padding),
             Some(start) if start.mercury != mercury => Some(0),
             _ => Some(self.size),
         }
+    }
+}
+
+impl Offsets {
+    /// Returns the offsets of the function with this capsule, SASS code and number of bytes of
+    /// Mercury code; `None` if they cannot be told for certain.
+    pub fn new(capmerc: &[u8], code: &[u8], size: u64) -> Option<Self> {
+        let mut starts = Starts::default();
+        let mut details = Vec::new();
+        let mut frame = Some(0);
+        starts.read_each(capmerc, code, size, |item, own| {
+            let start = item.instruction * INSTRUCTION;
+            let main = match item.form {
+                Form::Run(_) => main_of(own),
+                _ => Some(Main::ONLY),
+            };
+            let first = main.and_then(|main| main.first);
+            let main = main.map(|main| start + main.number * INSTRUCTION);
+            details.push(Detail {
+                main,
+                first: first.map(|first| start + first * INSTRUCTION),
+                frame,
+                is_breaking: matches!(own, [only] if operation(only) == BREAKING),
+                barrier: barrier_of(own),
+            });
+            frame = main.map(|main| main + INSTRUCTION);
+        })?;
+        let end = starts.all.last().map(|end| end.sass);
+        details.push(Detail {
+            main: end,
+            first: end,
+            frame,
+            is_breaking: false,
+            barrier: Barrier::None,
+        });
+        Some(Offsets { starts, details })
+    }
+
+    /// Returns the same without what is known of where ranges begin around Mercury instructions that
+    /// became several SASS instructions.
+    pub fn without_runs(mut self) -> Self {
+        let mut next_is_run = false;
+        for (start, detail) in self.starts.all.iter().zip(&mut self.details).rev() {
+            let is_run = detail.main != Some(start.sass);
+            if is_run || next_is_run || detail.barrier != Barrier::None {
+                detail.barrier = Barrier::Unknown;
+            }
+            next_is_run = is_run;
+        }
+        self
+    }
+
+    /// Returns where the instructions begin.
+    pub fn starts(&self) -> &Starts {
+        &self.starts
+    }
+
+    /// Returns the number of the instruction that begins at this offset of the Mercury code, with
+    /// its start and what else is known of it. The end counts as an instruction.
+    fn at(&self, mercury: u64) -> Option<(usize, Start, Detail)> {
+        self.numbered(self.starts.at(mercury)?)
+    }
+
+    fn numbered(&self, number: usize) -> Option<(usize, Start, Detail)> {
+        let start = self.starts.all.get(number)?;
+        Some((number, *start, *self.details.get(number)?))
     }
 
     /// Returns the range in the SASS of this range of the Mercury code: from the SASS instruction
@@ -182,28 +246,27 @@ impl Offsets {
     /// instruction. It begins before the first one of a barrier, and after the last one of it.
     /// `None` if an end is not within the code, or is not known.
     pub fn range(&self, mercury: [u64; 2]) -> Option<[u64; 2]> {
-        let (last, instructions) = self.starts.split_last()?;
-        let end = |start: &Start| start.main.filter(|_| !start.is_after_padding);
-        let begin = |number: usize| {
-            let next = self.starts.get(number + 1)?;
-            let own = self.starts.get(number)?;
+        let last = self.starts.all.last()?;
+        let begin = |number: usize, own: Detail| {
+            let (_, next, after) = self.numbered(number + 1)?;
             let first = match own.barrier {
                 // Of several SASS instructions of an unknown form ranges begin at some other.
-                Barrier::None => own.main.and(next.first)?,
+                Barrier::None => own.main.and(after.first)?,
                 Barrier::Known => next.sass,
                 Barrier::Unknown => return None,
             };
-            (!next.is_breaking && !next.is_after_padding)
+            (!after.is_breaking && !next.is_after_padding)
                 .then_some(first)?
                 .checked_sub(INSTRUCTION)
         };
         let within = |mercury: u64| Some(0).filter(|_| mercury < last.mercury);
         let begin = match self.at(mercury[0]) {
-            Some(number) => begin(number),
+            Some((number, _, own)) => begin(number, own),
             None => within(mercury[0]),
         };
         let end = match self.at(mercury[1]) {
-            Some(number) => end(instructions.get(number)?),
+            Some((number, ..)) if number + 1 == self.details.len() => None,
+            Some((_, start, own)) => own.main.filter(|_| !start.is_after_padding),
             None => within(mercury[1]),
         };
         Some([begin?, end?])
@@ -213,29 +276,41 @@ impl Offsets {
     /// code: after the instruction before. The inner `None` says that this is not known, the outer
     /// one that no instruction begins there.
     pub fn frame(&self, mercury: u64) -> Option<Option<u64>> {
-        let start = self.starts.get(self.at(mercury)?)?;
-        Some(start.frame)
+        let (_, _, detail) = self.at(mercury)?;
+        Some(detail.frame)
     }
 
     /// Returns where instructions begin in the Mercury code and in the SASS, in order, without the
     /// end.
     pub fn instructions(&self) -> impl Iterator<Item = (u64, u64)> {
-        let starts = self.starts.split_last().map_or(&[][..], |(_, rest)| rest);
+        let starts = self.starts.all.split_last();
+        let starts = starts.map_or(&[][..], |(_, rest)| rest);
         starts.iter().map(|start| (start.mercury, start.sass))
     }
 }
 
+/// A SASS instruction as it stands in code.
+type Bytes = [u8; INSTRUCTION as usize];
+
+fn instruction(bytes: &Bytes) -> Instruction {
+    Instruction(u128::from_le_bytes(*bytes))
+}
+
+fn operation(bytes: &Bytes) -> u16 {
+    instruction(bytes).operation()
+}
+
 /// Returns `true` for the SASS of a barrier that is more than one instruction.
-fn is_collective(sass: &[Instruction]) -> bool {
-    sass.len() > 1 && COLLECTIVE.contains(&sass[0].operation())
+fn is_collective(sass: &[Bytes]) -> bool {
+    sass.len() > 1 && COLLECTIVE.contains(&operation(&sass[0]))
 }
 
 /// Returns which barrier the SASS of an instruction is.
-fn barrier_of(sass: &[Instruction]) -> Barrier {
+fn barrier_of(sass: &[Bytes]) -> Barrier {
     match sass {
-        [only] if only.operation() == AFTER_BARRIER => Barrier::Known,
+        [only] if operation(only) == AFTER_BARRIER => Barrier::Known,
         [_, second, ..] if is_collective(sass) => {
-            match COLLECTIVE_WORK.contains(&second.operation()) {
+            match COLLECTIVE_WORK.contains(&operation(second)) {
                 true => Barrier::Known,
                 false => Barrier::Unknown,
             }
@@ -268,8 +343,8 @@ impl Main {
 
 /// Returns what counts of the SASS instructions that one Mercury instruction became; `None` for a
 /// form that is not known.
-fn main_of(sass: &[Instruction]) -> Option<Main> {
-    let operations: Vec<u16> = sass.iter().map(|word| word.operation()).collect();
+fn main_of(sass: &[Bytes]) -> Option<Main> {
+    let operations: Vec<u16> = sass.iter().map(operation).collect();
     let waits = operations.iter().take_while(|code| **code == 0x984).count();
     let main = match operations.get(waits..)? {
         // `MEMBAR`.
@@ -408,7 +483,7 @@ mod tests {
     fn addresses_ranges_and_rules_have_their_own_rules() {
         let (capsule, code) = function();
         let offsets = Offsets::new(&capsule, &code, 0x50).unwrap();
-        let addresses = [0, 0x20, 0x40, 0x48, 0x50, 0x90].map(|at| offsets.address(at));
+        let addresses = [0, 0x20, 0x40, 0x48, 0x50, 0x90].map(|at| offsets.starts().address(at));
         let size = Some(0x90);
         assert_eq!(
             addresses,
@@ -486,7 +561,10 @@ mod tests {
         assert_eq!(offsets.range([0, 0x10]), None);
         assert_eq!(offsets.range([0, 0]), None);
         assert_eq!(
-            (offsets.address(0x10), offsets.address(0x20)),
+            (
+                offsets.starts().address(0x10),
+                offsets.starts().address(0x20)
+            ),
             (Some(0x20), None)
         );
     }
