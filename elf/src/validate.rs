@@ -249,42 +249,73 @@ fn table<'data, T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout>(
 /// Checks layer 2: returns the offset one past the last byte that the headers describe, which must
 /// lie within the file.
 pub fn validate_extent(headers: &Headers<'_>, size: u64) -> Result<u64, StructureError> {
-    let file = headers.file;
     let mut extent = 64;
-    let mut cover = |what, index: usize, offset: u64, length: u64| {
-        let end = offset.checked_add(length).ok_or(StructureError::Overflow {
-            what,
-            index: index as u32,
-            offset,
-            length,
-        })?;
-        extent = extent.max(end);
-        Ok(())
-    };
+    cover_tables(headers, &mut extent)?;
+    for (index, header) in headers.sections.iter().enumerate().skip(1) {
+        if !is_no_bits(header.ty.get(), header.flags()) {
+            let (offset, length) = (header.offset.get(), header.size.get());
+            cover(&mut extent, "section", index, offset, length)?;
+        }
+    }
+    within(extent, size)
+}
+
+/// Checks layer 2 of a file that went through [`validate_structure`], which has found that the
+/// sections lie within it.
+pub fn validate_tables(headers: &Headers<'_>, size: u64) -> Result<(), StructureError> {
+    let mut extent = 64;
+    cover_tables(headers, &mut extent)?;
+    within(extent, size).map(|_| ())
+}
+
+/// Moves `extent` to the end of the tables of headers and of the segments.
+fn cover_tables(headers: &Headers<'_>, extent: &mut u64) -> Result<(), StructureError> {
+    let file = headers.file;
     cover(
+        extent,
         "section header table",
         0,
         file.shoff.get(),
         headers.sections.len() as u64 * 64,
     )?;
     cover(
+        extent,
         "program header table",
         0,
         file.phoff.get(),
         headers.segments.len() as u64 * 56,
     )?;
-    for (index, header) in headers.sections.iter().enumerate().skip(1) {
-        if !is_no_bits(header.ty.get(), header.flags()) {
-            cover("section", index, header.offset.get(), header.size.get())?;
-        }
-    }
     for (index, header) in headers.segments.iter().enumerate() {
-        cover("segment", index, header.offset.get(), header.filesz.get())?;
+        let (offset, length) = (header.offset.get(), header.filesz.get());
+        cover(extent, "segment", index, offset, length)?;
     }
-    if extent > size {
-        return Err(StructureError::Extent { extent, size });
+    Ok(())
+}
+
+/// Moves `extent` to the end of some bytes, if that lies after it.
+fn cover(
+    extent: &mut u64,
+    what: &'static str,
+    index: usize,
+    offset: u64,
+    length: u64,
+) -> Result<(), StructureError> {
+    let end = offset.checked_add(length).ok_or(StructureError::Overflow {
+        what,
+        index: index as u32,
+        offset,
+        length,
+    })?;
+    *extent = (*extent).max(end);
+    Ok(())
+}
+
+/// Returns the extent, if it lies within a file of this size.
+fn within(extent: u64, size: u64) -> Result<u64, StructureError> {
+    match extent > size {
+        true => Err(StructureError::Extent { extent, size }),
+        false => Ok(extent),
     }
-    Ok(extent)
 }
 
 /// What layer 3 knows of an object.

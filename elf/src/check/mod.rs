@@ -31,8 +31,8 @@ pub use self::views::ViewsPart;
 use std::fmt;
 
 use crate::raw::EM_CUDA;
-use crate::validate::validate_extent;
 use crate::validate::validate_structure;
+use crate::validate::validate_tables;
 
 /// How many findings of one file are collected; damaged tables can have one for each row.
 const MOST: usize = 100;
@@ -124,7 +124,7 @@ pub fn is_mercury_image(image: &[u8]) -> bool {
 /// Reads the headers of a file, which all other rules need.
 pub fn read<'data>(image: &'data [u8], findings: &mut Findings) -> Option<View<'data>> {
     let headers = validate_structure(image).and_then(|headers| {
-        validate_extent(&headers, image.len() as u64)?;
+        validate_tables(&headers, image.len() as u64)?;
         Ok(headers)
     });
     let headers = match headers {

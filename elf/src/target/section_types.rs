@@ -184,13 +184,9 @@ pub fn entry_sizes(ty: u32) -> &'static [u64] {
 /// SHT_NOBITS and the types whose bit is set in the mask 0x400D over 0x70000007. The Mercury form
 /// of reserved shared memory has some [reserved-shared-bytes].
 pub fn is_no_bits(ty: u32, flags: SectionFlags) -> bool {
-    if ty == sht::CUDA_SHARED_RESERVED && flags.contains(SectionFlags::MERCURY) {
-        return false;
-    }
-    ty == sht::NOBITS
-        || ty
-            .checked_sub(sht::CUDA_GLOBAL)
-            .is_some_and(|relative| relative <= 14 && (0x400d_u32 >> relative) & 1 != 0)
+    let has_bytes = || ty == sht::CUDA_SHARED_RESERVED && flags.contains(SectionFlags::MERCURY);
+    let relative = ty.wrapping_sub(sht::CUDA_GLOBAL);
+    ty == sht::NOBITS || relative <= 14 && (0x400d_u32 >> relative) & 1 != 0 && !has_bytes()
 }
 
 /// Returns `true` if a section of this type holds relocations, of the SASS or of the Mercury view.

@@ -139,6 +139,23 @@ fn section_bytes_lie_within_the_file() {
     ));
 }
 
+/// Checks that both forms of layer 2 look at segments.
+#[test]
+fn segments_lie_within_the_file() {
+    let mut bytes = file(1, 64, 192);
+    // The null section is one, of 65536 bytes.
+    (bytes[32], bytes[54], bytes[56], bytes[64 + 34]) = (64, 56, 1, 1);
+    let headers = validate_structure(&bytes).unwrap();
+    let extent = |size| StructureError::Extent {
+        extent: 0x10000,
+        size,
+    };
+    assert_eq!(validate_extent(&headers, 256), Err(extent(256)));
+    assert_eq!(validate_tables(&headers, 256), Err(extent(256)));
+    assert_eq!(validate_tables(&headers, 0xffff), Err(extent(0xffff)));
+    assert_eq!(validate_tables(&headers, 0x10000), Ok(()));
+}
+
 #[test]
 fn types_without_bytes_are_exempt() {
     for ty in [8, 0x7000_0007, 0x7000_0009, 0x7000_000a, 0x7000_0015] {

@@ -62,8 +62,8 @@ use cuweld_elf::target::section_types::may_have_owner;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::Headers;
 use cuweld_elf::validate::StructureError;
-use cuweld_elf::validate::validate_extent;
 use cuweld_elf::validate::validate_structure;
+use cuweld_elf::validate::validate_tables;
 
 /// Why a device ELF cannot be read. Always the input's fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -113,6 +113,8 @@ pub struct ObjectReader<'data> {
     pub part: ObjectPart<'data>,
     /// What each index of a file's symbol table refers to; of the one that is being read.
     symbol_refs: Vec<SymbolRef>,
+    /// Which sections of that file are tables of symbols, or of section indices of symbols.
+    symbol_tables: Vec<usize>,
 }
 
 impl<'data> ObjectReader<'data> {
@@ -125,7 +127,7 @@ impl<'data> ObjectReader<'data> {
         member: &'data [u8],
     ) -> Result<(), ReadError> {
         let headers = validate_structure(image)?;
-        validate_extent(&headers, image.len() as u64)?;
+        validate_tables(&headers, image.len() as u64)?;
         if headers.file.machine.get() != EM_CUDA {
             return Err(ReadError::Machine(headers.file.machine.get()));
         }
@@ -137,6 +139,7 @@ impl<'data> ObjectReader<'data> {
             return Err(ReadError::Version(version));
         }
         self.symbol_refs.clear();
+        self.symbol_tables.clear();
         let base = self.part.ends();
         let mut reader = Reader {
             image,
@@ -144,6 +147,7 @@ impl<'data> ObjectReader<'data> {
             base,
             part: &mut self.part,
             symbol_refs: &mut self.symbol_refs,
+            symbol_tables: &mut self.symbol_tables,
         };
         let read = reader.rows();
         if let Err(error) = read {
@@ -184,6 +188,8 @@ struct Reader<'part, 'data> {
     part: &'part mut ObjectPart<'data>,
     /// What each index of the file's symbol table refers to.
     symbol_refs: &'part mut Vec<SymbolRef>,
+    /// Which sections are tables of symbols, or of section indices of symbols, ascending.
+    symbol_tables: &'part mut Vec<usize>,
 }
 
 /// Size in bytes from which on a file has its tables made large enough before it is read.
@@ -278,6 +284,15 @@ impl<'data> Reader<'_, 'data> {
         expected.saturating_add(of(found, sampled, others))
     }
 
+    /// Returns the tables of a type among those of symbols and of section indices of symbols, with
+    /// their indices.
+    fn symbol_tables(&self, ty: u32) -> impl Iterator<Item = (usize, &'data SectionHeader)> {
+        let headers = self.headers.sections;
+        let tables = self.symbol_tables.iter();
+        let tables = tables.filter_map(|index| Some((*index, headers.get(*index)?)));
+        tables.filter(move |(_, header)| header.ty.get() == ty)
+    }
+
     /// Returns the id that the object gets.
     fn object(&self) -> ObjectId {
         ObjectId::new(self.base.objects)
@@ -346,6 +361,12 @@ impl<'data> Reader<'_, 'data> {
                 last = range;
             }
             let name = string_at(names, header.name.get());
+            if matches!(
+                ty,
+                sht::SYMTAB | sht::CUDA_MERCURY_SYMTAB | sht::SYMTAB_SHNDX
+            ) {
+                self.symbol_tables.push(index);
+            }
             let content = match ty {
                 _ if is_decoded(ty) => SectionContent::Decoded,
                 _ if is_empty => SectionContent::NoBits(size),

@@ -8,16 +8,14 @@ use super::*;
 
 impl<'data> Reader<'_, 'data> {
     pub(super) fn symbols(&mut self) -> Result<(), ReadError> {
-        let mut tables = self
-            .headers
-            .sections
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| row.ty.get() == sht::SYMTAB);
-        let Some((table, header)) = tables.next() else {
+        let (first, second) = {
+            let mut tables = self.symbol_tables(sht::SYMTAB);
+            (tables.next(), tables.next())
+        };
+        let Some((table, header)) = first else {
             return Ok(());
         };
-        if let Some((second, _)) = tables.next() {
+        if let Some((second, _)) = second {
             return Err(self.error(second, "a second symbol table"));
         }
         let names = self.bytes(header.link.get() as usize);
@@ -147,8 +145,11 @@ impl<'data> Reader<'_, 'data> {
     /// Reads where the functions' Mercury code is: `.nv.merc.symtab` has the rows of `.symtab` in
     /// the same places, with the sections and sizes of the Mercury view.
     pub(super) fn mercury_symbols(&mut self) -> Result<(), ReadError> {
-        let tables = self.headers.sections.iter().enumerate();
-        for (table, _) in tables.filter(|(_, row)| row.ty.get() == sht::CUDA_MERCURY_SYMTAB) {
+        for at in 0..self.symbol_tables.len() {
+            let table = self.symbol_tables[at];
+            if self.headers.sections[table].ty.get() != sht::CUDA_MERCURY_SYMTAB {
+                continue;
+            }
             let rows = <[RawSymbol]>::ref_from_bytes(self.bytes(table))
                 .map_err(|_| self.error(table, "its size is no multiple of 24"))?;
             let extended = self.extended_indices(table)?;
@@ -178,14 +179,8 @@ impl<'data> Reader<'_, 'data> {
         &self,
         symtab: usize,
     ) -> Result<&'data [zerocopy::little_endian::U32], ReadError> {
-        let found = self
-            .headers
-            .sections
-            .iter()
-            .enumerate()
-            .find(|(_, header)| {
-                header.ty.get() == sht::SYMTAB_SHNDX && header.link.get() as usize == symtab
-            });
+        let mut tables = self.symbol_tables(sht::SYMTAB_SHNDX);
+        let found = tables.find(|(_, header)| header.link.get() as usize == symtab);
         let Some((index, _)) = found else {
             return Ok(&[]);
         };
