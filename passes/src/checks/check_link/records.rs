@@ -35,16 +35,21 @@ pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
             if record.refs.is_empty() {
                 continue;
             }
-            let refs = module.refs(record);
-            for dead in refs.iter().filter_map(|target| link.dead(*target)) {
-                let what = format!(
-                    "a record with the code {:#04x} refers to {}, which is not in the output",
-                    record.code,
-                    link.quoted(dead)
-                );
-                check.report("record-target", what);
+            let mut said = None;
+            for (index, target) in module.refs(record).iter().enumerate() {
+                let target = link.of(*target);
+                if index == 0 {
+                    said = target;
+                }
+                if let Some(dead) = target.filter(|target| !link.is_live(*target)) {
+                    let what = format!(
+                        "a record with the code {:#04x} refers to {}, which is not in the output",
+                        record.code,
+                        link.quoted(dead)
+                    );
+                    check.report("record-target", what);
+                }
             }
-            let said = refs.first().and_then(|target| link.of(*target));
             let Some(said) = said.and_then(|said| given.get_mut(said.index())) else {
                 continue;
             };

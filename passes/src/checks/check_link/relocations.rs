@@ -85,18 +85,23 @@ fn check_section(
     rows: &[Reloc],
     check: &mut Check,
 ) {
-    // The target of the row before, which is sound where it stays: rows of tables have one.
-    let mut kept = SymbolRef::None;
-    for (ordinal, reloc) in rows.iter().enumerate() {
+    let is_kept = |reloc: &Reloc| matches!(reloc.plan, RelocAction::Keep { .. });
+    let mut rest = rows.iter();
+    while let Some(reloc) = rest.next() {
+        let ordinal = rows.len() - rest.len() - 1;
         let is_sound = match reloc.plan {
-            RelocAction::Keep { .. } if reloc.target == kept => true,
-            RelocAction::Keep { .. } => match reloc.target {
-                SymbolRef::Symbol(_) if link.dead(reloc.target).is_none() => {
-                    kept = reloc.target;
-                    true
+            RelocAction::Keep { .. } => {
+                let is_symbol = matches!(reloc.target, SymbolRef::Symbol(_));
+                let is_sound = is_symbol && link.dead(reloc.target).is_none();
+                // Rows of tables have one target.
+                let is_like = |other: &Reloc| is_kept(other) && other.target == reloc.target;
+                if is_sound {
+                    let others = rest.as_slice();
+                    let alike = others.iter().position(|other| !is_like(other));
+                    rest = others[alike.unwrap_or(others.len())..].iter();
                 }
-                _ => false,
-            },
+                is_sound
+            }
             RelocAction::Apply { .. } => !holder.runs || !link.is_unplaced(reloc.target),
             _ => false,
         };
