@@ -4,7 +4,6 @@ use cuweld_elf::mercury::relocs::header_type as mercury_header_type;
 use cuweld_elf::target::relocs::header_reloc_type;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::LinkSymbolId;
-use cuweld_ir::Reloc;
 use cuweld_ir::RelocAction;
 use cuweld_ir::SectionId;
 use cuweld_ir::SectionInfo;
@@ -73,6 +72,9 @@ impl Finish<'_, '_> {
                 SectionInfo::Section(target) => self.module.sections[target].place.unwrap_or(0),
                 _ => 0,
             };
+            let dynamic = self.own_dynamic_symbol(section.info);
+            // Rows of tables have one target.
+            let mut last = None;
             for row in self.module.relocs[section.relocs].iter().rev() {
                 let (ty, addend) = match row.plan {
                     RelocAction::Keep { ty, addend, rela } if !is_resolved && rela == is_rela => {
@@ -85,10 +87,11 @@ impl Finish<'_, '_> {
                     }
                     _ => continue,
                 };
-                let symbol = match row.target {
-                    SymbolRef::Section(section) => self.section_by_name(section),
-                    _ => self.reloc_symbol(row),
+                let symbol = match last {
+                    Some((target, symbol)) if target == row.target => symbol,
+                    _ => self.reloc_symbol(row.target, dynamic),
                 };
+                last = Some((row.target, symbol));
                 put(PlanReloc {
                     offset: row.offset + base,
                     ty,
@@ -117,22 +120,30 @@ impl Finish<'_, '_> {
         self.section_symbol[first.unwrap_or(id)]
     }
 
-    /// Returns the output symbol of a relocation. Code of a kernel refers to the kernel's own
-    /// dynamic shared memory.
-    fn reloc_symbol(&self, row: &Reloc) -> u32 {
+    /// Returns the output symbol of the own dynamic shared memory of the kernel whose code rows
+    /// apply to; `None` for rows of other sections.
+    fn own_dynamic_symbol(&self, patched: SectionInfo) -> Option<u32> {
+        let SectionInfo::Section(patched) = patched else {
+            return None;
+        };
+        let patched = &self.module.sections[patched];
+        let owner = patched.owner.filter(|_| patched.kind.is_code())?;
+        let index = self.dynamic_symbol.get(owner.index()).copied();
+        index.filter(|index| *index != 0)
+    }
+
+    /// Returns the output symbol of what a relocation refers to. Code of a kernel refers to the
+    /// kernel's own `dynamic` shared memory.
+    fn reloc_symbol(&self, target: SymbolRef, dynamic: Option<u32>) -> u32 {
         let is_dynamic = |symbol: SymbolId| {
             let link = self.module.symbols[symbol].link;
             link.is_some_and(|link| self.module.is_dynamic_shared(link))
         };
-        if row.target.symbol().is_some_and(is_dynamic)
-            && let SectionInfo::Section(patched) = self.module.sections[row.section].info
-            && self.module.sections[patched].kind.is_code()
-            && let Some(owner) = self.module.sections[patched].owner
-            && let Some(index @ 1..) = self.dynamic_symbol.get(owner.index()).copied()
-        {
-            return index;
+        match (target, dynamic) {
+            (SymbolRef::Section(section), _) => self.section_by_name(section),
+            (SymbolRef::Symbol(symbol), Some(dynamic)) if is_dynamic(symbol) => dynamic,
+            _ => self.named_symbol(target),
         }
-        self.named_symbol(row.target)
     }
 
     /// Returns the output symbol of what a relocation names: of an alias that of its function.
