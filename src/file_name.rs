@@ -17,8 +17,16 @@ use std::path::PathBuf;
 /// The character of the byte 0; those of the bytes from 0x80 on are used.
 const FIRST: u32 = 0x10_fe00;
 
+/// The first byte in UTF-8 of each of these characters; hardly any name has it.
+const LEAD: u8 = 0xf4;
+
 /// Makes a text of a name. In names that are UTF-8 nothing changes.
 pub(crate) fn text(name: &[u8]) -> String {
+    if !name.contains(&LEAD)
+        && let Ok(text) = std::str::from_utf8(name)
+    {
+        return text.to_owned();
+    }
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
         for character in chunk.valid().chars() {
@@ -34,7 +42,8 @@ pub(crate) fn text(name: &[u8]) -> String {
 
 /// Returns the bytes of the name that a text was made of.
 pub(crate) fn bytes(text: &str) -> Cow<'_, [u8]> {
-    if !text.chars().any(|character| byte_of(character).is_some()) {
+    let has_byte = || text.chars().any(|character| byte_of(character).is_some());
+    if !text.as_bytes().contains(&LEAD) || !has_byte() {
         return Cow::Borrowed(text.as_bytes());
     }
     let mut name = Vec::with_capacity(text.len());

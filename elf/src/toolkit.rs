@@ -154,7 +154,8 @@ impl Toolkit {
     pub fn first_for(sm: u16) -> &'static Toolkit {
         let later = LATER_TARGETS.iter().find(|(later, _)| *later == sm);
         let since = later.map_or(Self::DEFAULT.release, |(_, since)| *since);
-        let first = Self::by_version(&since.to_string());
+        let mut known = Self::ALL.iter().rev().copied();
+        let first = known.find(|toolkit| toolkit.release == since);
         let first = first.filter(|first| first.release > Self::DEFAULT.release);
         first.unwrap_or(Self::DEFAULT)
     }

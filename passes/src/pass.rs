@@ -54,6 +54,8 @@ pub struct PassInfo {
     /// Its documentation: Markdown, or the text of its source file (`include_str!`), of which the
     /// leading `//!` lines count.
     pub doc: &'static str,
+    /// What a program adds to the documentation of a pass that it extends, in the same form.
+    pub further_doc: &'static str,
     /// The options that it takes.
     pub options: &'static [OptionInfo],
     /// The phase that a module must have reached.
@@ -112,6 +114,7 @@ impl PassInfo {
         name: "",
         summary: "",
         doc: "",
+        further_doc: "",
         options: &[],
         requires: Phase::Lowered,
         establishes: None,
@@ -132,11 +135,11 @@ impl PassInfo {
 
     /// Returns the documentation as Markdown.
     pub fn documentation(&self) -> String {
-        if self.doc.starts_with("//!") {
-            source_doc(self.doc)
-        } else {
-            self.doc.trim().to_owned()
-        }
+        let texts = [self.doc, self.further_doc].map(|text| match text.starts_with("//!") {
+            true => source_doc(text),
+            false => text.trim().to_owned(),
+        });
+        texts.join("\n\n").trim_end().to_owned()
     }
 
     /// Returns the fact of a link with which the pass refuses to run.

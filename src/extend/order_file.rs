@@ -2,7 +2,6 @@
 //! what follows `#` mean nothing. It is read with the pipeline, before any input.
 
 use std::path::Path;
-use std::sync::LazyLock;
 
 use cuweld_passes::Pass;
 use cuweld_passes::PassInfo;
@@ -10,7 +9,6 @@ use cuweld_passes::options::OptionError;
 use cuweld_passes::options::OptionInfo;
 use cuweld_passes::options::OptionType;
 use cuweld_passes::options::PassOptions;
-use cuweld_passes::pass::source_doc;
 use cuweld_passes::registry::Registry;
 use cuweld_passes::transforms::order_functions;
 use cuweld_passes::transforms::order_functions::OrderFunctions;
@@ -37,12 +35,8 @@ struct Options {
 
 /// Gives `order-functions`, which does no IO, its option `file`.
 pub(super) fn register(registry: &mut Registry) {
-    static DOC: LazyLock<String> = LazyLock::new(|| {
-        let base = OrderFunctions::default().info().documentation();
-        format!("{base}\n\n{}", source_doc(include_str!("order_file.rs")))
-    });
     let info = PassInfo {
-        doc: &DOC,
+        further_doc: include_str!("order_file.rs"),
         options: OPTIONS,
         ..OrderFunctions::default().info()
     };

@@ -143,7 +143,10 @@ fn walk(
                     source: text,
                     via: open.get(1..).unwrap_or(&[]).to_vec(),
                 };
-                expansion.steps.splice(at, [new]);
+                match at.start == expansion.steps.len() {
+                    true => expansion.steps.push(new),
+                    false => drop(expansion.steps.splice(at, [new])),
+                }
                 continue;
             }
             Action::Include { pipeline } => pipeline,
