@@ -4,7 +4,7 @@
 //! `mutate` asks whether rules of relocations, symbols and attributes are nvlink's; this asks whether a file that no compiler wrote
 //! can become another program without a word. What was found is in `tests/structure`, which needs no oracle; the seeds do. Without a
 //! number they are of objects for SASS targets; `CUWELD_STRUCTURE=5000` tries all, `17..18` one, `CUWELD_STRUCTURE_PARTS=note,names`
-//! only some parts. What falls short stays in `target/structure/<seed>`.
+//! only some parts, `CUWELD_STRUCTURE_MERCURY=1` only objects with Mercury. What falls short stays in `target/structure/<seed>`.
 
 mod fields;
 mod refused;
@@ -30,6 +30,9 @@ use libtest_mimic::{Arguments, Conclusion, Trial};
 
 /// Which seeds are run.
 const SEEDS: &str = "CUWELD_STRUCTURE";
+
+/// Restricts the seeds to links of objects with Mercury, where it is set.
+const MERCURY: &str = "CUWELD_STRUCTURE_MERCURY";
 
 const DEFAULT_SEEDS: u32 = 200;
 
@@ -102,9 +105,10 @@ fn run_seeds() -> Result<(), Box<dyn Error>> {
         return Ok(writeln!(out, "structure: ran nothing, {why}")?);
     };
     // Of objects with Mercury differences are known that cannot be told (docs/formats/mercury.md).
-    let fixtures = match std::env::var_os(SEEDS) {
-        Some(_) => fixtures(|_| true)?,
-        None => fixtures(|image| image.get(48) != Some(&2))?,
+    let fixtures = match (std::env::var_os(SEEDS), std::env::var_os(MERCURY)) {
+        (Some(_), None) => fixtures(|_| true)?,
+        (Some(_), Some(_)) => fixtures(|image| image.get(48) == Some(&2))?,
+        (None, _) => fixtures(|image| image.get(48) != Some(&2))?,
     };
     let parts = parts()?;
     let seeds = seeds_of(SEEDS, DEFAULT_SEEDS)?;
