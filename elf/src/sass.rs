@@ -7,6 +7,7 @@
 mod class;
 mod control;
 pub mod operands;
+pub mod reserved;
 
 pub use class::Class;
 pub use class::Space;

@@ -10,6 +10,7 @@ use cuweld::{Controls, PassSelection, run_pipeline};
 use cuweld_elf::Target;
 use cuweld_elf::check::{Rule, View, ViewSection, check_image, read};
 use cuweld_elf::mercury::capmerc::{Capmerc, Form};
+use cuweld_elf::sass::{Instruction, reserved};
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::{
     Arena, Fixup, LinkOptions, LinkRecord, Module, Phase, SectionContent, SectionId, elf,
@@ -127,6 +128,21 @@ fn tail(image: &[u8]) -> usize {
     text.header.offset.get() as usize + 16 * tail.instruction as usize
 }
 
+/// A plain instruction of the first function whose reserved bits are known: its place in the file.
+fn plain(image: &[u8]) -> usize {
+    let view = read(image, &mut Default::default()).unwrap();
+    let (items, ..) = mercury(&view);
+    let text = &view.sections[items.text as usize];
+    let mut plain = items.items().filter(|item| item.form == Form::Plain);
+    let at = plain.find_map(|item| {
+        let at = 16 * item.instruction as usize;
+        let word = text.bytes[at..].first_chunk::<16>()?;
+        let other = Instruction(u128::from_le_bytes(*word) ^ 1 << 127);
+        (reserved::changed(other) != 0).then_some(at)
+    });
+    text.header.offset.get() as usize + at.unwrap()
+}
+
 /// One change for each rule that a file alone can break: a linked file of `mercury-targets` for sm_120.
 const OF_FILES: &[(Rule, Change)] = &[
     (Rule::Structure, |image| image[18] = 0),
@@ -142,6 +158,10 @@ const OF_FILES: &[(Rule, Change)] = &[
     (Rule::Links, |image| {
         let at = header(image, ".nv.callgraph");
         image[at + 40] = 4;
+    }),
+    (Rule::Alignment, |image| {
+        let at = header(image, ".nv.info");
+        image[at + 48] = 3;
     }),
     (Rule::Segments, |image| {
         let at = u64::from_le_bytes(image[32..40].try_into().unwrap()) as usize;
@@ -211,6 +231,11 @@ const OF_FILES: &[(Rule, Change)] = &[
         let at = entry(image, |entry| entry[..2] == [1, 0x0b]);
         image[at + 0xa] ^= 0x40;
     }),
+    // The operation of the first instruction that is plain has no such bit.
+    (Rule::ReservedBits, |image| {
+        let at = plain(image);
+        image[at + 15] ^= 0x80;
+    }),
     // The clone of the data begins early.
     (Rule::DebugAlias, |image| {
         let at = header(image, ".nv.merc.nv.global.init");
@@ -236,6 +261,11 @@ const OF_FILES: &[(Rule, Change)] = &[
         let at = rules.position(|window| window == rule).unwrap();
         image[entry + at + 1] ^= 2;
     }),
+    // The first record has another code.
+    (Rule::ListPairs, |image| {
+        let list = place(image, ".nv.merc.nv.info._Z5twicei");
+        image[list + 1] ^= 0x40;
+    }),
     // The place of an instruction that ends the kernel.
     (Rule::RecordPlaces, |image| {
         let list = place(image, ".nv.info._Z1kPi");
@@ -251,7 +281,7 @@ const OF_FILES: &[(Rule, Change)] = &[
 const OF_LINKS: &[(Rule, Change)] = &[
     (Rule::TextKept, |image| {
         let code = place(image, ".text._Z5twicei");
-        image[code + 4] ^= 1;
+        image[code + 13] ^= 2;
     }),
     (Rule::MercuryKept, |image| {
         let at = entry(image, |entry| entry[..2] == [2, 0x22]);
@@ -359,13 +389,13 @@ fn what_failed_is_named_with_its_place() {
     let mut module = linked("mercury/mercury-targets", "sm_120", &arena);
     let image = module.image.as_mut().unwrap();
     let code = place(image, ".text._Z5twicei");
-    image[code + 4] ^= 1;
+    image[code + 13] ^= 2;
     let (said, _) = passes(&mut module, &arena, "self-check");
     assert!(
         said.contains("Failure of '.text._Z5twicei' section in self-check for capsule mercury."),
         "{said}"
     );
-    assert!(said.contains(".text._Z5twicei+0x4: 0x"), "{said}");
+    assert!(said.contains(".text._Z5twicei+0xd: 0x"), "{said}");
 }
 
 #[test]
