@@ -77,14 +77,10 @@ fn is_same_value(record: &[u8], word: Instruction) -> bool {
         return true;
     };
     let place = word.bits(first.into(), width.into());
-    let mut rows = table::VALUES.iter().filter(|row| row.0 == sass);
-    // Values that are not known have other places.
-    let mut is_known = false;
-    let is_listed = rows.any(|row| {
-        is_known |= row.1 == value || u128::from(row.2) == place;
-        row.1 == value && u128::from(row.2) == place
-    });
-    is_listed || !is_known
+    let mut rows = table::VALUES.iter();
+    // Several values may have one place, and of values that are not known nothing is said.
+    let row = rows.find(|row| (row.0, row.1) == (sass, value));
+    row.is_none_or(|row| u128::from(row.2) == place)
 }
 
 /// Returns `true` if a record may stand for a SASS instruction: what both say is the same.
