@@ -7,7 +7,6 @@
 mod class;
 mod control;
 pub mod operands;
-pub mod reserved;
 
 pub use class::Class;
 pub use class::Space;

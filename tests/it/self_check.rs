@@ -10,7 +10,6 @@ use cuweld::{Controls, PassSelection, run_pipeline};
 use cuweld_elf::Target;
 use cuweld_elf::check::{Rule, View, ViewSection, check_image, read};
 use cuweld_elf::mercury::capmerc::{Capmerc, Form};
-use cuweld_elf::sass::{Instruction, reserved};
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::{
     Arena, Fixup, LinkOptions, LinkRecord, Module, Phase, SectionContent, SectionId, elf,
@@ -128,21 +127,6 @@ fn tail(image: &[u8]) -> usize {
     text.header.offset.get() as usize + 16 * tail.instruction as usize
 }
 
-/// A plain instruction of the first function whose reserved bits are known: its place in the file.
-fn plain(image: &[u8]) -> usize {
-    let view = read(image, &mut Default::default()).unwrap();
-    let (items, ..) = mercury(&view);
-    let text = &view.sections[items.text as usize];
-    let mut plain = items.items().filter(|item| item.form == Form::Plain);
-    let at = plain.find_map(|item| {
-        let at = 16 * item.instruction as usize;
-        let word = text.bytes[at..].first_chunk::<16>()?;
-        let other = Instruction(u128::from_le_bytes(*word) ^ 1 << 127);
-        (reserved::changed(other) != 0).then_some(at)
-    });
-    text.header.offset.get() as usize + at.unwrap()
-}
-
 /// One change for each rule that a file alone can break: a linked file of `mercury-targets` for sm_120.
 const OF_FILES: &[(Rule, Change)] = &[
     (Rule::Structure, |image| image[18] = 0),
@@ -230,11 +214,6 @@ const OF_FILES: &[(Rule, Change)] = &[
     (Rule::MercuryRecord, |image| {
         let at = entry(image, |entry| entry[..2] == [1, 0x0b]);
         image[at + 0xa] ^= 0x40;
-    }),
-    // The operation of the first instruction that is plain has no such bit.
-    (Rule::ReservedBits, |image| {
-        let at = plain(image);
-        image[at + 15] ^= 0x80;
     }),
     // The clone of the data begins early.
     (Rule::DebugAlias, |image| {

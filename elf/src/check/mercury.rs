@@ -14,7 +14,6 @@ use crate::mercury::capmerc::Item;
 use crate::mercury::capmerc::Record;
 use crate::mercury::records;
 use crate::sass::Instruction;
-use crate::sass::reserved;
 use crate::target::section_types::sht;
 
 /// Checks the sizes of code.
@@ -74,48 +73,8 @@ fn function(
         findings.report(Rule::MercuryCount, name, 8, error.to_string());
         return;
     }
-    let mut plain = Instructions {
-        section: text,
-        rest: text.bytes,
-        at: 0,
-    };
     for item in capmerc.marked() {
-        let start = item.instruction * INSTRUCTION;
-        plain.up_to(start, findings);
         item_fits(section, text, &item, findings);
-        if item.form != Form::Run(None) {
-            plain.skip(item.count * INSTRUCTION);
-        }
-    }
-    plain.up_to(text.bytes.len() as u64, findings);
-}
-
-/// The instructions of a function that nvlink makes anew of themselves.
-struct Instructions<'v, 'data> {
-    section: &'v ViewSection<'data>,
-    rest: &'data [u8],
-    /// Offset in bytes of the rest.
-    at: u64,
-}
-
-impl Instructions<'_, '_> {
-    /// Leaves some bytes of code out.
-    fn skip(&mut self, bytes: u64) {
-        self.rest = self.rest.get(bytes as usize..).unwrap_or(&[]);
-        self.at += bytes;
-    }
-
-    /// Checks the instructions up to an offset in bytes.
-    fn up_to(&mut self, end: u64, findings: &mut Findings) {
-        let bytes = end.saturating_sub(self.at) as usize;
-        let code = self.rest.get(..bytes).unwrap_or(&[]);
-        let is_changed = |word: &Instruction| reserved::changed(*word) != 0;
-        if let Some(number) = Instruction::all(code).position(|word| is_changed(&word)) {
-            let at = self.at + number as u64 * INSTRUCTION;
-            let what = format!("the instruction at {at:#x} has bits that no compiler sets");
-            findings.report(Rule::ReservedBits, self.section.name, at, what);
-        }
-        self.skip(bytes as u64);
     }
 }
 

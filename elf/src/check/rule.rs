@@ -77,8 +77,6 @@ rules! {
     MercuryTail = "mercury-tail" of Text,
     /// Records of Mercury code say what the SASS instructions say that they became.
     MercuryRecord = "mercury-record" of Text,
-    /// Bits of instructions that mean nothing are as in all compiled code.
-    ReservedBits = "reserved-bits" of Text,
     /// Sections that both views share have the same bytes.
     DebugAlias = "debug-alias" of Debug,
     /// Entries of `.debug_frame` follow each other without a rest.

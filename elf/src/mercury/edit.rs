@@ -396,9 +396,9 @@ mod tests {
         assert_eq!(made.len(), 24);
         assert_eq!(made[0].distance(), 1);
         assert_eq!(made[2].0, BARRIERS[0] & !(0xf << 12) | 9 << 12);
-        assert_eq!(made[5].0, guarded);
+        assert_eq!(made[5].0, guarded | 1 << 109);
         assert_eq!(made[6..9], BARRIERS.map(Instruction));
-        assert_eq!(made[9].0, EXIT | FIVE);
+        assert_eq!(made[9].0, EXIT | FIVE | 1 << 109);
         assert_eq!(made[10].branch(), Some(-1));
         let places = &edited.places;
         let of = |at: u64| (places.target(at * 16), places.instruction(at * 16 + 4));

@@ -22,9 +22,6 @@ struct Form {
     start: (u16, u16),
     /// Mask and value of bits of the SASS instruction without a modifier.
     code: (u128, u128),
-    /// Mask and value of bits of the SASS instruction that nvlink sets back, of records of four
-    /// bytes.
-    reserved: (u128, u128),
     /// Bits that are in both: the first bit in the record and in the SASS instruction, and how many.
     fields: &'static [(u8, u8, u8)],
     /// Bits of the record that are set where all bits of a field of the SASS instruction are: the bit,
@@ -59,14 +56,6 @@ fn bits(record: [u128; 2], first: u8, width: u8) -> u128 {
     Instruction(record[usize::from(first / 128)]).bits(u32::from(first % 128), width.into())
 }
 
-/// Returns `true` if an operation of SASS was seen with records that begin with these two bytes, or
-/// not often enough to say.
-fn is_seen(word: Instruction, head: u8, operation: u8) -> bool {
-    let rows = &table::RECORDS;
-    let row = rows.binary_search_by_key(&word.operation(), |(sass, _)| *sass);
-    row.is_err() || row.is_ok_and(|row| rows[row].1.contains(&(head, operation)))
-}
-
 /// Returns `true` if a record of a system value and its SASS instruction may name the same one.
 fn is_same_value(record: &[u8], word: Instruction) -> bool {
     let Some((_, value)) = Record(record).system_value() else {
@@ -84,13 +73,13 @@ fn is_same_value(record: &[u8], word: Instruction) -> bool {
 }
 
 /// Returns `true` if a record may stand for a SASS instruction: what both say is the same.
-/// Of forms that are not known only what their operations are seen with is asked.
+/// Of forms that are not known nothing is asked.
 pub fn may_stand_for(record: &[u8], word: Instruction) -> bool {
     let &[head, operation, ..] = record else {
         return false;
     };
     let Some(form) = Form::of(head, operation, word) else {
-        return is_seen(word, head, operation);
+        return true;
     };
     let mut bytes = [0; 2 * INSTRUCTION as usize];
     if let Some(start) = bytes.get_mut(..record.len()) {
@@ -105,7 +94,6 @@ pub fn may_stand_for(record: &[u8], word: Instruction) -> bool {
     let (mask, value) = form.start;
     let is_start = (halves[0] >> 16) as u16 & mask == value;
     (is_start || !has(word.0, form.code))
-        && has(word.0, form.reserved)
         && form.fields.iter().all(|&(first, second, width)| {
             bits(halves, first, width) == word.bits(second.into(), width.into())
         })
