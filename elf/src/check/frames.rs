@@ -48,12 +48,6 @@ impl<'v> Entries<'v> {
         self.bytes.get(start..next.unwrap_or(self.bytes.len()))
     }
 
-    /// Returns `true` if the entry of this number is a CIE, or has only known rules.
-    fn is_known(&self, number: usize) -> bool {
-        let entry = self.entry(number).unwrap_or(&[]);
-        is_cie(entry) || has_known_rules(entry)
-    }
-
     /// Returns the CIE that the entry of this number names; `None` where it names none.
     fn cie(&self, number: usize, entry: &[u8]) -> Option<&'v [u8]> {
         let start = pointer(entry)?;
@@ -91,10 +85,6 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     let sass = &view.sections[index];
     let (own, other) = (Entries::new(sass), Entries::new(&view.sections[twin]));
     if own.starts.len() != other.starts.len() {
-        if let Some(number) = (0..own.starts.len()).find(|number| !own.is_known(*number)) {
-            let what = "the entry has rules that no compiler writes";
-            findings.report(Rule::FramePairs, sass.name, own.starts[number], what);
-        }
         return;
     }
     let (own_relocs, other_relocs) = (relocs_of(view, index), relocs_of(view, twin));
@@ -121,7 +111,6 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
                 // Mercury [mercury-frames-of-replaced-copies].
                 !frames::advances_by(cie, frames::SASS_UNIT)
                     || size.is_none_or(|size| is_same_frame(first, second, size))
-                        && has_known_rules(second)
             }),
             _ => false,
         };
@@ -193,17 +182,6 @@ fn is_same_cie(first: &[u8], second: &[u8]) -> bool {
         && is_same((Bound::Excluded(unit), Bound::Unbounded))
 }
 
-/// Returns `true` if an FDE has only rules that compilers write.
-fn has_known_rules(frame: &[u8]) -> bool {
-    steps(frame).all(|step| step.is_some())
-}
-
-/// Returns the instructions of an FDE.
-fn steps(frame: &[u8]) -> impl Iterator<Item = Option<Step<'_>>> {
-    let instructions = <[u8]>::get(frame, frames::INSTRUCTIONS as usize..);
-    frames::steps(instructions.unwrap_or(&[]))
-}
-
 /// Returns `true` if the second of two frames has the rules of the first, and those of the first are
 /// at instructions of code of `size` bytes. Rules of places at which no instruction begins, or that
 /// get another rule later, are in the Mercury view alone.
@@ -217,6 +195,10 @@ fn is_same_frame(first: &[u8], second: &[u8], size: u64) -> bool {
     {
         return false;
     }
+    let steps = |frame| {
+        let instructions = <[u8]>::get(frame, frames::INSTRUCTIONS as usize..);
+        frames::steps(instructions.unwrap_or(&[]))
+    };
     let mut twins = steps(second);
     let mut at = 0;
     steps(first).all(|step| match step {

@@ -12,7 +12,6 @@ use crate::mercury::capmerc::Form;
 use crate::mercury::capmerc::INSTRUCTION;
 use crate::mercury::capmerc::Item;
 use crate::mercury::capmerc::Record;
-use crate::mercury::records;
 use crate::sass::Instruction;
 use crate::target::section_types::sht;
 
@@ -90,24 +89,18 @@ fn item_fits(
     match item.form {
         // Unoptimised code has other runs that no Mercury stands for.
         Form::Run(None) if end == text.bytes.len() && !is_tail(code) => {
-            let what = format!(
-                "the {} instructions at {start:#x} are not a branch to itself and padding",
-                item.count
-            );
+            let what = format!("the {} instructions at {start:#x} do something", item.count);
             findings.report(Rule::MercuryTail, section.name, item.at as u64, what);
         }
         Form::Record(record) => {
-            let Some(word) = Instruction::all(code).next() else {
+            let Some((register, _)) = Record(record).system_value() else {
                 return;
             };
-            let what = match Record(record).system_value() {
-                Some((register, _)) if word.destination() != register => {
-                    format!("the instruction at {start:#x} does not write R{register}")
-                }
-                _ if records::may_stand_for(record, word) => return,
-                _ => format!("the instruction at {start:#x} is not that of its Mercury"),
-            };
-            findings.report(Rule::MercuryRecord, section.name, item.at as u64, what);
+            let written = Instruction::all(code).next().map(Instruction::destination);
+            if written != Some(register) {
+                let what = format!("the instruction at {start:#x} does not write R{register}");
+                findings.report(Rule::MercuryRecord, section.name, item.at as u64, what);
+            }
         }
         _ => {}
     }

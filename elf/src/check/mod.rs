@@ -10,7 +10,6 @@
 mod debug;
 mod file;
 mod frames;
-mod lists;
 mod mercury;
 mod places;
 mod relocs;
@@ -111,7 +110,6 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
         frames::check(&view, &mut findings);
         if file::has_mercury(&view) {
             places::check(&view, &mut findings);
-            lists::check(&view, &twins, &mut findings);
         }
     }
     findings.into_list()

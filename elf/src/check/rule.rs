@@ -44,8 +44,6 @@ rules! {
     Segments = "segments" of Symbols,
     /// A symbol is defined in a section that exists, and lies within it.
     SymbolPlace = "symbol-place" of Symbols,
-    /// The alignment of a section is a power of two.
-    Alignment = "alignment" of Symbols,
     /// The kind bits of `e_flags` say whether the file has Mercury, and name the right section of
     /// notes.
     Kind = "kind" of Symbols,
@@ -73,9 +71,9 @@ rules! {
     MercuryCount = "mercury-count" of Text,
     /// Mercury code names the section of the function that its own name says.
     MercuryText = "mercury-text" of Text,
-    /// What no Mercury stands for at the end of a function is a branch to itself and padding.
+    /// What no Mercury stands for is a branch to itself and padding.
     MercuryTail = "mercury-tail" of Text,
-    /// Records of Mercury code say what the SASS instructions say that they became.
+    /// Records of system values name the register that the SASS instruction writes.
     MercuryRecord = "mercury-record" of Text,
     /// Sections that both views share have the same bytes.
     DebugAlias = "debug-alias" of Debug,
@@ -86,8 +84,6 @@ rules! {
     DebugRange = "debug-range" of Debug,
     /// Records of the SASS view name instructions of their function, of the kind that they are about.
     RecordPlaces = "record-places" of Text,
-    /// Attribute lists of both views have the same records, but for what is about code.
-    ListPairs = "list-pairs" of Text,
     /// Frames of the SASS view have rules of the Mercury view, at instructions of their code.
     FramePairs = "frame-pairs" of Debug,
     /// Code is that of the objects but where relocations are applied.

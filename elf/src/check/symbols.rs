@@ -302,16 +302,7 @@ fn headers(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
         return;
     }
     for (section, twin) in view.sections.iter().zip(twins) {
-        let align = section.header.align.get();
-        if section.ty() != sht::NULL && !align.is_power_of_two() {
-            let what = format!("its alignment is {align:#x}");
-            findings.report(Rule::Alignment, section.name, None, what);
-        }
         if !section.is_mercury() {
-            if section.ty() == sht::CUDA_MERCURY_SYMTAB {
-                let what = "it has not the flag of the Mercury view";
-                findings.report(Rule::MercuryHeader, section.name, None, what);
-            }
             continue;
         }
         let mut wrong = |what: &str| findings.report(Rule::MercuryHeader, section.name, None, what);
@@ -422,7 +413,7 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
                 );
             }
             let is_header = sass_row.ty().is_header() || row.ty().is_header();
-            if (is_header || is_object) && sass_row.info != row.info {
+            if is_header && sass_row.info != row.info {
                 differs(index, format!("symbol {index} has another type"), findings);
             }
             let is_reserved = || {

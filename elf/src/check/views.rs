@@ -10,7 +10,6 @@ use super::Findings;
 use super::View;
 use super::debug;
 use super::frames;
-use super::lists;
 use super::mercury;
 use super::places;
 use super::read;
@@ -38,7 +37,7 @@ pub enum ViewsPart {
     Sizes,
     /// Mercury code, by its sections.
     Code(Range<usize>),
-    /// Bytes that both views have, frames of functions, and lists of attributes.
+    /// Bytes that both views have, frames of functions, and records that name instructions.
     Places,
 }
 
@@ -90,7 +89,6 @@ impl<'data> Views<'data> {
                 debug::aliases(view, twins, &mut findings);
                 frames::check(view, &mut findings);
                 places::check(view, &mut findings);
-                lists::check(view, twins, &mut findings);
             }
             ViewsPart::Code(range) => mercury::check(view, twins, range.clone(), &mut findings),
         }

@@ -544,7 +544,7 @@ fn early(step: &Step) -> Registers {
     }
 }
 
-/// Returns `true` if an entry from a block before is for uniform registers that are written.
+/// Returns `true` if an entry is for uniform registers that are written.
 fn holds_uniform(entries: &[Entry]) -> bool {
     entries
         .iter()
