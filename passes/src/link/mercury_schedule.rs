@@ -67,8 +67,8 @@ const NOT_PROVED: RemarkInfo = RemarkInfo {
     doc: "The rules do not give a kernel the scoreboards that it was compiled with, or do not know its code, so that it keeps it",
 };
 
-/// The instructions that are looked at at most for each instruction of a kernel, in all.
-const STEPS: usize = 10_000;
+/// The instructions that are looked at at most for a kernel, and for each of its instructions.
+const STEPS: (usize, usize) = (400_000, 2_000);
 
 /// The `mercury-schedule` pass.
 #[derive(Debug, Default)]
@@ -285,7 +285,7 @@ fn schedule(
     places: Option<&Places>,
 ) -> Result<Vec<u8>, Unproved> {
     let code = Code::read(compiled).ok_or(Unproved::Unknown)?;
-    let mut budget = 1_000_000 + STEPS * code.steps.len();
+    let mut budget = STEPS.0 + STEPS.1 * code.steps.len();
     let before: Vec<Barriers> = code.steps.iter().map(|step| barriers(step.word)).collect();
     let mut object = Allocated {
         needs: &needs(&code),
