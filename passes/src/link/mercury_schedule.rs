@@ -24,7 +24,6 @@ mod blocks;
 mod edited;
 mod ends;
 mod latency;
-mod order;
 mod scoreboards;
 
 use std::fmt;
@@ -41,7 +40,6 @@ use cuweld_ir::Remade;
 use cuweld_ir::SectionContent;
 
 use self::blocks::Code;
-use self::order::Allocated;
 use self::scoreboards::Allocator;
 use self::scoreboards::Barriers;
 use self::scoreboards::Needs;
@@ -286,18 +284,15 @@ fn schedule(
 ) -> Result<Vec<u8>, Unproved> {
     let code = Code::read(compiled).ok_or(Unproved::Unknown)?;
     let mut budget = STEPS.0 + STEPS.1 * code.steps.len();
-    let before: Vec<Barriers> = code.steps.iter().map(|step| barriers(step.word)).collect();
-    let mut object = Allocated {
-        needs: &needs(&code),
-        barriers: &before,
-        code,
-    };
-    let confirmed = object.reproduce(&mut budget)?;
-    let mut new = Code::read(&made).ok_or(Unproved::Unknown)?;
-    if new.branches() != object.code.branches() {
-        return Err(Unproved::Unconfirmed);
+    let before = code.steps.iter().map(|step| barriers(step.word));
+    let run = Allocator::run(&code, &needs(&code), &mut budget);
+    let (given, confirmed) = run.ok_or(Unproved::TooLong)?;
+    for (at, (compiled, made)) in before.zip(given).enumerate() {
+        if compiled != made {
+            return Err(Unproved::Differs { at, compiled, made });
+        }
     }
-    new.turn(&object.code.turned());
+    let new = Code::read(&made).ok_or(Unproved::Unknown)?;
     let mut needs = needs(&new);
     if frees_first {
         let mut steps = new.steps.iter();
@@ -316,17 +311,7 @@ fn schedule(
     if !proof.is_confirmed_by(&confirmed) {
         return Err(Unproved::Unconfirmed);
     }
-    let mut output = Allocated {
-        code: new,
-        needs: &needs,
-        barriers: &allocated,
-    };
-    let decides = object.decides(&mut output, &mut budget);
-    if !decides.ok_or(Unproved::TooLong)? {
-        return Err(Unproved::Unconfirmed);
-    }
-    let steps = &output.code.steps;
-    let words = made.chunks_exact_mut(16).zip(steps.iter().zip(&allocated));
+    let words = made.chunks_exact_mut(16).zip(new.steps.iter().zip(&allocated));
     for (bytes, (step, barriers)) in words {
         let Barriers { write, read, waits } = *barriers;
         let word = step.word.with_barriers(write, read, waits);

@@ -60,16 +60,13 @@ pub(super) struct Code {
     pub(super) blocks: Vec<Block>,
     /// The blocks in reverse postorder.
     pub(super) order: Vec<usize>,
-    /// The blocks for which the search visits the target of the branch before the next block, which
-    /// thereby comes before it in the order.
-    is_turned: Vec<bool>,
 }
 
 /// A basic block.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) steps: Range<usize>,
-    /// The blocks that can follow.
+    /// The blocks that can follow, in the order in which the finalizer visits them.
     pub(super) successors: Vec<usize>,
     /// The blocks that it can follow, but for those that come back to it.
     pub(super) predecessors: Vec<usize>,
@@ -133,41 +130,15 @@ impl Code {
                 .successors
                 .extend(other.filter(|other| Some(*other) != next));
         }
-        let is_turned = vec![false; blocks.len()];
-        let order = link(&mut blocks, &is_turned);
+        for block in &mut blocks {
+            block.successors.sort_by_key(|block| bucket(*block));
+        }
+        let order = link(&mut blocks);
         Some(Code {
             steps,
             blocks,
             order,
-            is_turned,
         })
-    }
-
-    /// Orders the blocks anew, with the two that follow each of `branches` the other way round.
-    pub(super) fn turn(&mut self, branches: &[usize]) {
-        for branch in branches {
-            self.is_turned[*branch] ^= true;
-        }
-        self.order = link(&mut self.blocks, &self.is_turned);
-    }
-
-    /// Returns the blocks that two others can follow.
-    pub(super) fn branches(&self) -> Vec<usize> {
-        let blocks = 0..self.blocks.len();
-        blocks
-            .filter(|block| self.blocks[*block].successors.len() > 1)
-            .collect()
-    }
-
-    /// Returns the blocks whose successors are the other way round.
-    pub(super) fn turned(&self) -> Vec<usize> {
-        let blocks = 0..self.blocks.len();
-        blocks.filter(|block| self.is_turned[*block]).collect()
-    }
-
-    /// Returns the block that has an instruction.
-    pub(super) fn block_of(&self, step: usize) -> usize {
-        self.blocks.partition_point(|block| block.steps.end <= step)
     }
 
     /// Returns `true` if of two instructions of a block, the second of which follows, only one does
@@ -194,6 +165,16 @@ impl Code {
         }
         is_inside
     }
+}
+
+/// Returns the bucket of a block in the finalizer's sets of blocks: the low three bits of the FNV-1a
+/// hash of its number, of four bytes.
+fn bucket(block: usize) -> u32 {
+    let bytes = (block as u32).to_le_bytes();
+    let hash = bytes
+        .iter()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    hash & 7
 }
 
 /// Returns what an instruction does to the flow of control; `None` if that is not known.
@@ -224,19 +205,14 @@ fn flow(at: usize, step: &Step) -> Option<Flow> {
     })
 }
 
-/// Fills in the predecessors of blocks and returns the blocks in reverse postorder of a search that
-/// visits the next block before the target of a branch, or the target first where that `is_turned`.
-/// Blocks that nothing leads to come as if they were entries.
-fn link(blocks: &mut [Block], is_turned: &[bool]) -> Vec<usize> {
+/// Fills in the predecessors of blocks and returns the blocks in reverse postorder. Blocks that
+/// nothing leads to come as if they were entries.
+fn link(blocks: &mut [Block]) -> Vec<usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,
         Open,
         Done,
-    }
-    for block in &mut *blocks {
-        block.predecessors.clear();
-        block.latches.clear();
     }
     let mut states = vec![State::New; blocks.len()];
     let mut order = Vec::with_capacity(blocks.len());
@@ -249,13 +225,7 @@ fn link(blocks: &mut [Block], is_turned: &[bool]) -> Vec<usize> {
         while let Some((block, next)) = path.last_mut() {
             let (from, index) = (*block, *next);
             *next += 1;
-            let successors = &blocks[from].successors;
-            let turned = || successors.len().checked_sub(index + 1);
-            let index = match is_turned[from] {
-                true => turned().unwrap_or(index),
-                false => index,
-            };
-            match successors.get(index).copied() {
+            match blocks[from].successors.get(index).copied() {
                 Some(to) => {
                     match states[to] {
                         State::Open => blocks[to].latches.push(from),
