@@ -137,9 +137,9 @@ impl Instruction {
     }
 
     /// Returns `true` if a branch (`BRA`) depends on a predicate beside its guard, or divides the
-    /// threads of its warp.
+    /// threads of its warp (`BRA.DIV`, `BRA.CONV`).
     pub fn is_conditional_branch(self) -> bool {
-        self.operation() == 0x547 || self.bits(87, 4) != 7 || self.bits(32, 2) == 2
+        self.operation() == 0x547 || self.bits(87, 4) != 7 || self.bits(32, 2) >= 2
     }
 
     /// Returns how many instructions after the next one the place lies at which threads meet again

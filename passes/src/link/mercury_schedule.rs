@@ -311,7 +311,9 @@ fn schedule(
     if !proof.is_confirmed_by(&confirmed) {
         return Err(Unproved::Unconfirmed);
     }
-    let words = made.chunks_exact_mut(16).zip(new.steps.iter().zip(&allocated));
+    let words = made
+        .chunks_exact_mut(16)
+        .zip(new.steps.iter().zip(&allocated));
     for (bytes, (step, barriers)) in words {
         let Barriers { write, read, waits } = *barriers;
         let word = step.word.with_barriers(write, read, waits);

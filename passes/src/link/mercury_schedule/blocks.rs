@@ -171,9 +171,9 @@ impl Code {
 /// hash of its number, of four bytes.
 fn bucket(block: usize) -> u32 {
     let bytes = (block as u32).to_le_bytes();
-    let hash = bytes
-        .iter()
-        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    });
     hash & 7
 }
 

@@ -289,7 +289,7 @@ impl<'c> Allocator<'c> {
     fn place(&mut self, block: usize, live: &Live) -> Option<Place> {
         let (start, end) = self.range(block);
         let is_last = self.code.blocks[block].successors.is_empty();
-        let mut has_outliving_load = !live[FOR_LOADS].is_empty();
+        let mut has_outliving_load = self.loads && !live[FOR_LOADS].is_empty();
         for at in start..end {
             let step = &self.code.steps[at];
             if !is_last && self.needs[at].write && latency::is_long(step.operands.name) {

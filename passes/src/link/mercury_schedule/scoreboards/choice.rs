@@ -29,13 +29,13 @@ impl Allocator<'_> {
         }
         let range = match () {
             () if is_long => 2..SCOREBOARDS,
-            () if outlives && !place.is_last && self.code.blocks.len() > 1 => 0..FOR_LOADS,
+            () if outlives && !place.is_last && self.loads => 0..FOR_LOADS,
             () => 0..SCOREBOARDS,
         };
         let in_range = |scoreboard: &usize| {
             range.contains(scoreboard) && !(place.has_outliving_load && *scoreboard == FOR_LOADS)
         };
-        if let Some(shared) = shared(live, new, place, outlives) {
+        if let Some(shared) = self.shared(live, new, place, outlives) {
             return Some(shared);
         }
         let is_free = |scoreboard: &usize| in_range(scoreboard) && live[*scoreboard].is_empty();
@@ -124,25 +124,25 @@ impl Allocator<'_> {
         }
         Some(if waits { wait(at, time) } else { time })
     }
-}
 
-/// Returns the scoreboard whose first waiter is that of the new entry. Those that outlive the block
-/// share only with others of the block that say that registers are read.
-fn shared(live: &Live, new: &Entry, place: &Place, outlives: bool) -> Option<usize> {
-    if outlives && new.kind == Kind::Written {
-        return None;
+    /// Returns the scoreboard whose first waiter is that of the new entry. Those that outlive the block
+    /// share only with others of the block that say that registers are read.
+    fn shared(&self, live: &Live, new: &Entry, place: &Place, outlives: bool) -> Option<usize> {
+        if outlives && new.kind == Kind::Written {
+            return None;
+        }
+        let is_fit = |scoreboard: &usize| {
+            let entries = &live[*scoreboard];
+            let has_inherited = entries.iter().any(Entry::is_inherited);
+            earliest(entries) == Some(new.conflict)
+                && !(*scoreboard == FOR_LOADS
+                    && (place.has_outliving_load || self.loads && (outlives || has_inherited)))
+                && !(outlives
+                    && (entries.iter().all(Entry::is_inherited)
+                        || entries.iter().any(|entry| entry.kind != Kind::Read)))
+        };
+        (0..SCOREBOARDS).find(is_fit)
     }
-    let is_fit = |scoreboard: &usize| {
-        let entries = &live[*scoreboard];
-        let has_inherited = entries.iter().any(Entry::is_inherited);
-        earliest(entries) == Some(new.conflict)
-            && !(*scoreboard == FOR_LOADS
-                && (place.has_outliving_load || outlives || has_inherited))
-            && !(outlives
-                && (entries.iter().all(Entry::is_inherited)
-                    || entries.iter().any(|entry| entry.kind != Kind::Read)))
-    };
-    (0..SCOREBOARDS).find(is_fit)
 }
 
 /// Returns the first instruction that waits for a scoreboard; `None` if it is free.
