@@ -282,7 +282,11 @@ impl<'c> Allocator<'c> {
             _ => step.operands.used,
         };
         let meets = step.operands.defined.meets(registers) || used.meets(&written);
-        meets && !setter.is_some_and(|setter| self.code.is_either(setter, at))
+        let is_free = |setter: usize| {
+            self.code.is_either(setter, at)
+                || kind == Kind::Read && reads_first(&self.code.steps[setter], step)
+        };
+        meets && !setter.is_some_and(is_free)
     }
 
     /// Returns what is known of a block before it is allocated.
@@ -541,6 +545,16 @@ fn early(step: &Step) -> Registers {
     match step.operands.name {
         "ATOM" => step.operands.defined.predicates(),
         _ => Registers::NONE,
+    }
+}
+
+/// Returns `true` if the memory unit has read the registers of an instruction before it writes those
+/// of a later one of the block: it takes both in order.
+fn reads_first(step: &Step, later: &Step) -> bool {
+    match later.operands.name {
+        "LDS" => matches!(step.operands.name, "LDS" | "STS" | "STG"),
+        "LDG" | "ATOMG" => matches!(step.operands.name, "LDG" | "ATOMG"),
+        _ => false,
     }
 }
 
