@@ -190,12 +190,13 @@ fn remade(
 ) -> Option<Result<NewCode, Unproved>> {
     let views = module.functions[id].views;
     let code = module.sections[views.sass.text].bytes();
+    let sm = module.target.sm;
     let mercury = views
         .merc
         .map_or(&[][..], |view| module.sections[view.text].bytes());
     let edited = match change {
         CodeChange::FirstLoad => {
-            let made = schedule(code, code.to_vec(), true, None);
+            let made = schedule(code, code.to_vec(), sm, true, None);
             return Some(made.map(NewCode::Scheduled));
         }
         CodeChange::WorkAround => {
@@ -221,7 +222,7 @@ fn remade(
         });
     }
     let made = std::mem::take(&mut edited.code);
-    let made = schedule(code, made, frees, Some(&edited.places));
+    let made = schedule(code, made, sm, frees, Some(&edited.places));
     Some(made.map(|made| {
         edited.code = made;
         NewCode::Edited(change, edited)
@@ -267,22 +268,23 @@ impl fmt::Display for Unproved {
     }
 }
 
-/// Returns `true` if code is what this pass makes of other code by other scoreboards alone.
-pub(crate) fn is_schedule_of(code: &[u8], other: &[u8]) -> bool {
-    schedule(other, other.to_vec(), true, None).is_ok_and(|made| made == code)
+/// Returns `true` if code is what this pass makes of other code for sm_`sm` by other scoreboards alone.
+pub(crate) fn is_schedule_of(code: &[u8], other: &[u8], sm: u16) -> bool {
+    schedule(other, other.to_vec(), sm, true, None).is_ok_and(|made| made == code)
 }
 
 /// Returns code with the scoreboards that the finalizer gives it: where the compiler has some, but for
-/// the first load of the stack pointer where that is freed. `places` are those of the instructions of
+/// the first load of the stack pointer where that is freed. The code is for sm_`sm`; `places` are those of the instructions of
 /// the compiled code, if they are others now. The code as it was compiled has to have those that the
 /// same rules give.
 fn schedule(
     compiled: &[u8],
     mut made: Vec<u8>,
+    sm: u16,
     frees_first: bool,
     places: Option<&Places>,
 ) -> Result<Vec<u8>, Unproved> {
-    let code = Code::read(compiled).ok_or(Unproved::Unknown)?;
+    let code = Code::read(compiled, sm).ok_or(Unproved::Unknown)?;
     let mut budget = STEPS.0 + STEPS.1 * code.steps.len();
     let before = code.steps.iter().map(|step| barriers(step.word));
     let run = Allocator::run(&code, &needs(&code), &mut budget);
@@ -292,7 +294,7 @@ fn schedule(
             return Err(Unproved::Differs { at, compiled, made });
         }
     }
-    let new = Code::read(&made).ok_or(Unproved::Unknown)?;
+    let new = Code::read(&made, sm).ok_or(Unproved::Unknown)?;
     let mut needs = needs(&new);
     if frees_first {
         let mut steps = new.steps.iter();

@@ -7,11 +7,15 @@ use cuweld_elf::sass::operands::Generation;
 use cuweld_elf::sass::operands::Guard;
 use cuweld_elf::sass::operands::Operands;
 
+use super::latency;
+
 /// An instruction with what it writes and reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) word: Instruction,
     pub(super) operands: Operands,
+    /// Whether the finalizer counts no time for it.
+    pub(super) is_uncounted: bool,
 }
 
 impl Step {
@@ -75,9 +79,9 @@ pub(super) struct Block {
 }
 
 impl Code {
-    /// Reads the code of a kernel without calls; `None` if it has an instruction that is not known
-    /// or a jump whose target is not.
-    pub(super) fn read(code: &[u8]) -> Option<Code> {
+    /// Reads the code of a kernel without calls for sm_`sm`; `None` if it has an instruction that is
+    /// not known or a jump whose target is not.
+    pub(super) fn read(code: &[u8], sm: u16) -> Option<Code> {
         let mut words: Vec<Instruction> = Instruction::all(code).collect();
         while words.last().is_some_and(|word| word.is_filling()) {
             words.pop();
@@ -87,7 +91,11 @@ impl Code {
         }
         let step = |word| {
             let operands = Operands::of(Generation::Sm100, word)?;
-            Some(Step { word, operands })
+            Some(Step {
+                word,
+                operands,
+                is_uncounted: latency::is_uncounted(&operands, sm),
+            })
         };
         let steps: Option<Vec<Step>> = words.into_iter().map(step).collect();
         let steps = steps?;

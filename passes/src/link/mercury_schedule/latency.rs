@@ -15,6 +15,18 @@ pub(super) fn is_long(name: &str) -> bool {
     )
 }
 
+/// Returns `true` for operations of double precision, for which no time is counted where a GPU has few
+/// units for them: arithmetic, conversions to integers, and on some of them conversions to doubles.
+pub(super) fn is_uncounted(operands: &Operands, sm: u16) -> bool {
+    let has_few = matches!(sm, 103 | 110 | 120 | 121);
+    match operands.name {
+        "DADD" | "DMUL" | "DFMA" | "DSETP" => has_few,
+        "F2I" => has_few && operands.used.general().count() == 2,
+        "I2F" => matches!(sm, 103 | 110) && operands.defined.general().count() == 2,
+        _ => false,
+    }
+}
+
 /// Returns the cycles after which an instruction has written its registers.
 pub(super) fn until_written(name: &str) -> i64 {
     if is_long(name) {

@@ -451,6 +451,7 @@ impl<'c> Allocator<'c> {
             Kind::Written => written(step),
         };
         let lasts = match kind {
+            _ if step.is_uncounted => 0,
             Kind::Read => latency::until_read(&step.operands, state.waits_for_sources),
             Kind::Written => latency::until_written(step.operands.name),
         };
