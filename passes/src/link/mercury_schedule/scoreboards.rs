@@ -412,14 +412,19 @@ impl<'c> Allocator<'c> {
             let is_pending = state.is_pending[scoreboard];
             *waits = is_waited || is_pending && returning.any(|entry| holds(entry, None));
             if is_waited {
-                // Others are counted as over, but take no time.
+                // Others are counted as over, but take no time, nor what is read under a guard.
+                let takes_time = |entry: &Entry| {
+                    let setter = &self.code.steps[entry.setter];
+                    entry.kind == Kind::Written || setter.operands.guard.is_none()
+                };
                 let held = live
                     .iter()
-                    .filter(|entry| entry.kind == Kind::Written && holds(entry, setter(entry)));
+                    .filter(|entry| takes_time(entry) && holds(entry, setter(entry)));
                 for entry in held {
                     let Some(finish) = entry.finish else { continue };
-                    state.waits_for_sources |=
-                        finish > state.time && entry.registers.meets(&sources);
+                    state.waits_for_sources |= entry.kind == Kind::Written
+                        && finish > state.time
+                        && entry.registers.meets(&sources);
                     time = time.max(finish);
                 }
                 live.clear();
