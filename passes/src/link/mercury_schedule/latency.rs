@@ -53,14 +53,13 @@ pub(super) fn until_read(operands: &Operands, has_waited: bool) -> i64 {
     match operands.name {
         "STG" | "REDG" | "ATOMG" | "LDG" | "LDS" | "STS" | "SHFL" | "ATOMS" | "REDUX" | "STL"
         | "LDL" | "LD" | "ST" | "RED" | "ATOM" => {
-            let is_shared = matches!(operands.name, "LDS" | "STS");
-            let has_base = is_shared && !operands.used.uniform().is_empty();
-            let guarded = if has_base && operands.guard.is_some() {
-                6
-            } else {
-                0
+            let least = match operands.name {
+                "LDG" | "LDS" | "LDL" | "LD" => 0,
+                "SHFL" | "REDUX" => 10,
+                _ => 14,
             };
-            6 + 2 * sources + guarded + if has_waited { 2 } else { 0 }
+            let read = 6 + 2 * sources;
+            if has_waited { read.max(least) } else { read }
         }
         "I2F" => 8,
         // From double precision.
