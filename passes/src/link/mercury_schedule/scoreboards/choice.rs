@@ -90,9 +90,6 @@ impl Allocator<'_> {
         if (0..).zip(costs).any(is_near) {
             self.followed.push((new.setter, Rule::NearCost));
         }
-        if outlives && new.kind == Kind::Written && self.needs[new.setter].read {
-            self.followed.push((new.setter, Rule::CostOfSecond));
-        }
         Some(best)
     }
 

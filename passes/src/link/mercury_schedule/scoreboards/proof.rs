@@ -8,9 +8,6 @@ pub(super) enum Rule {
     Cost,
     /// All scoreboards are in use, by the block alone: the cheapest is taken.
     CostWithin,
-    /// All scoreboards are in use for an instruction that sets two, the second of which outlives the
-    /// block: which that is then is not known, so that no other allocation confirms it.
-    CostOfSecond,
     /// All scoreboards are in use but that for loads that outlive their block, which is not taken.
     Unused,
     /// All scoreboards are in use, and another would be the cheapest if times were wrong by a few
@@ -59,8 +56,8 @@ impl Proof {
 
     /// Returns `true` if another allocation, which is known to be right, depends on the same.
     pub(in crate::link::mercury_schedule) fn is_confirmed_by(&self, other: &Proof) -> bool {
-        self.0.iter().all(|followed| {
-            followed.1 != Rule::CostOfSecond && other.0.binary_search(followed).is_ok()
-        })
+        self.0
+            .iter()
+            .all(|followed| other.0.binary_search(followed).is_ok())
     }
 }
