@@ -4,6 +4,8 @@
 
 use cuweld_elf::sass::operands::Operands;
 
+use super::blocks::Step;
+
 /// The cycles of a load from global or local memory; such a load is never taken as finished.
 const LONG: i64 = 300;
 
@@ -27,8 +29,18 @@ pub(super) fn is_uncounted(operands: &Operands, sm: u16) -> bool {
     }
 }
 
+/// Returns the cycles after which an instruction has written its registers, or read them;
+/// `has_waited` if it had to wait for general registers.
+pub(super) fn until(step: &Step, is_written: bool, has_waited: bool) -> i64 {
+    match is_written {
+        _ if step.is_uncounted => 0,
+        true => until_written(step.operands.name),
+        false => until_read(&step.operands, has_waited),
+    }
+}
+
 /// Returns the cycles after which an instruction has written its registers.
-pub(super) fn until_written(name: &str) -> i64 {
+fn until_written(name: &str) -> i64 {
     if is_long(name) {
         return LONG;
     }
@@ -48,7 +60,7 @@ pub(super) fn until_written(name: &str) -> i64 {
 /// Returns the cycles after which an instruction has read its general registers; one that gives them
 /// to the memory unit takes longer if it has waited for them, or under a guard if it has the address
 /// of shared memory in a uniform register.
-pub(super) fn until_read(operands: &Operands, has_waited: bool) -> i64 {
+fn until_read(operands: &Operands, has_waited: bool) -> i64 {
     let sources = i64::from(operands.used.general().count());
     match operands.name {
         "STG" | "REDG" | "ATOMG" | "LDG" | "LDS" | "STS" | "SHFL" | "ATOMS" | "REDUX" | "STL"

@@ -136,6 +136,9 @@ struct Place {
     occupied: [bool; SCOREBOARDS],
     /// Those that are in use in any block that it can reach.
     occupied_beyond: [bool; SCOREBOARDS],
+    /// When each of its instructions is issued if it waits only for what it needs, in cycles, and
+    /// when the block ends.
+    times: Vec<i64>,
 }
 
 /// What is known between two instructions of a block.
@@ -325,7 +328,45 @@ impl<'c> Allocator<'c> {
             is_head: !self.code.blocks[block].latches.is_empty(),
             occupied,
             occupied_beyond,
+            times: self.times(start, end)?,
         })
+    }
+
+    /// Returns when each of the instructions `start..end`, a block, is issued if it waits only for
+    /// what it needs of the block, and when the block ends.
+    fn times(&mut self, start: usize, end: usize) -> Option<Vec<i64>> {
+        let mut times = Vec::with_capacity(end - start + 1);
+        let mut ready = vec![(i64::MIN, false); end - start + 1];
+        let mut time = 0;
+        for at in start..end {
+            let step = &self.code.steps[at];
+            let (until, has_sources) = ready[at - start];
+            let waited = has_sources && until > time;
+            time = time.max(until);
+            times.push(time);
+            let kinds = [
+                (
+                    self.needs[at].read && step.operands.guard.is_none(),
+                    Kind::Read,
+                ),
+                (self.needs[at].write, Kind::Written),
+            ];
+            for (_, kind) in kinds.into_iter().filter(|(is_set, _)| *is_set) {
+                let registers = registers(step, kind);
+                let conflict = self.conflict(Some(at), at + 1, end, kind, &registers)?;
+                if conflict < end {
+                    let finish = time + latency::until(step, kind == Kind::Written, waited);
+                    let sources = self.code.steps[conflict].operands.used.general();
+                    let is_source = kind == Kind::Written && registers.meets(&sources);
+                    let (until, has_sources) = &mut ready[conflict - start];
+                    *until = (*until).max(finish);
+                    *has_sources |= is_source;
+                }
+            }
+            time += step.stall();
+        }
+        times.push(time);
+        Some(times)
     }
 
     /// Adds the scoreboards that are in use where `next` begins, but for what `block` leaves.
@@ -447,19 +488,8 @@ impl<'c> Allocator<'c> {
         waits: &mut [bool; SCOREBOARDS],
     ) -> Option<usize> {
         let step = &self.code.steps[at];
-        let registers = match kind {
-            // What it writes itself is waited for until it is written.
-            Kind::Read => {
-                let read = step.operands.used.general();
-                read.without(&step.operands.defined).with(&early(step))
-            }
-            Kind::Written => written(step),
-        };
-        let lasts = match kind {
-            _ if step.is_uncounted => 0,
-            Kind::Read => latency::until_read(&step.operands, state.waits_for_sources),
-            Kind::Written => latency::until_written(step.operands.name),
-        };
+        let registers = registers(step, kind);
+        let lasts = latency::until(step, kind == Kind::Written, state.waits_for_sources);
         let new = Entry {
             setter: at,
             kind,
@@ -537,6 +567,18 @@ impl<'c> Allocator<'c> {
             self.followed.push((at, Rule::Refilled));
         }
         is_over || is_met || is_pending || is_collective
+    }
+}
+
+/// Returns the registers for which an instruction sets a scoreboard.
+fn registers(step: &Step, kind: Kind) -> Registers {
+    match kind {
+        // What it writes itself is waited for until it is written.
+        Kind::Read => {
+            let read = step.operands.used.general();
+            read.without(&step.operands.defined).with(&early(step))
+        }
+        Kind::Written => written(step),
     }
 }
 

@@ -55,12 +55,12 @@ impl Allocator<'_> {
         for scoreboard in (0..SCOREBOARDS).filter(in_range) {
             let earliest = earliest(&live[scoreboard])?;
             costs[scoreboard] = Some(if earliest > new.conflict {
-                let reached = self.time_at(live, new.setter, new.conflict, time, place, false)?;
+                let reached = place.times[new.conflict - place.start];
                 latest(&live[scoreboard]) - reached
             } else if earliest == place.end {
                 i64::MIN
             } else {
-                new.finish? - self.time_at(live, new.setter, earliest, time, place, true)?
+                new.finish? - place.times[earliest - place.start]
             });
         }
         // What outlives the block gains nothing by being over early.
@@ -91,35 +91,6 @@ impl Allocator<'_> {
             self.followed.push((new.setter, Rule::NearCost));
         }
         Some(best)
-    }
-
-    /// Returns the time at which an instruction of the block is issued, counted on from `from` with
-    /// what the live scoreboards make it wait for; with `waits` after it has waited itself.
-    fn time_at(
-        &mut self,
-        live: &Live,
-        from: usize,
-        at: usize,
-        mut time: i64,
-        place: &Place,
-        waits: bool,
-    ) -> Option<i64> {
-        let events = live
-            .each_ref()
-            .map(|entries| Some((earliest(entries)?, latest(entries))));
-        let wait = |at: usize, time: i64| {
-            let events = events.iter().flatten().filter(|(waiter, _)| *waiter == at);
-            events.fold(time, |time, (_, finish)| time.max(*finish))
-        };
-        let end = at.min(place.end);
-        self.budget = self.budget.checked_sub(end.saturating_sub(from))?;
-        for step in from..end {
-            if step > from {
-                time = wait(step, time);
-            }
-            time += self.code.steps[step].stall();
-        }
-        Some(if waits { wait(at, time) } else { time })
     }
 
     /// Returns the scoreboard whose first waiter is that of the new entry. Those that outlive the block
