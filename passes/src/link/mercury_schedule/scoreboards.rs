@@ -134,8 +134,6 @@ struct Place {
     is_head: bool,
     /// Scoreboards that are in use where the block leads to.
     occupied: [bool; SCOREBOARDS],
-    /// Those that are in use in any block that it can reach.
-    occupied_beyond: [bool; SCOREBOARDS],
     /// When each of its instructions is issued if it waits only for what it needs, in cycles, and
     /// when the block ends.
     times: Vec<i64>,
@@ -309,17 +307,6 @@ impl<'c> Allocator<'c> {
         for successor in &self.code.blocks[block].successors {
             self.occupy(block, *successor, &mut occupied);
         }
-        let mut occupied_beyond = occupied;
-        let mut is_seen = vec![false; self.code.blocks.len()];
-        self.budget = self.budget.checked_sub(is_seen.len())?;
-        let mut reached = self.code.blocks[block].successors.clone();
-        while let Some(next) = reached.pop() {
-            if !std::mem::replace(&mut is_seen[next], true) {
-                self.budget = self.budget.checked_sub(10)?;
-                self.occupy(block, next, &mut occupied_beyond);
-                reached.extend(&self.code.blocks[next].successors);
-            }
-        }
         Some(Place {
             start,
             end,
@@ -327,7 +314,6 @@ impl<'c> Allocator<'c> {
             has_outliving_load,
             is_head: !self.code.blocks[block].latches.is_empty(),
             occupied,
-            occupied_beyond,
             times: self.times(start, end)?,
         })
     }
@@ -498,7 +484,7 @@ impl<'c> Allocator<'c> {
             finish: Some(state.time + lasts),
             left: 0,
         };
-        let scoreboard = self.choose(&state.live, &new, place, state.time)?;
+        let scoreboard = self.choose(&state.live, &new, place)?;
         waits[scoreboard] |= std::mem::replace(&mut state.is_pending[scoreboard], false);
         let live = &mut state.live[scoreboard];
         // The head of a loop does not add to the loads that come from before it.

@@ -14,13 +14,7 @@ use crate::link::mercury_schedule::latency;
 impl Allocator<'_> {
     /// Returns the scoreboard for a new entry: one that the same instruction waits for, else a free
     /// one, else the one that costs the fewest cycles; the lowest of those that are equal.
-    pub(super) fn choose(
-        &mut self,
-        live: &Live,
-        new: &Entry,
-        place: &Place,
-        time: i64,
-    ) -> Option<usize> {
+    pub(super) fn choose(&mut self, live: &Live, new: &Entry, place: &Place) -> Option<usize> {
         let name = self.code.steps[new.setter].operands.name;
         let is_long = new.kind == Kind::Written && latency::is_long(name);
         let outlives = new.conflict == place.end;
@@ -41,15 +35,9 @@ impl Allocator<'_> {
         let is_free = |scoreboard: &usize| in_range(scoreboard) && live[*scoreboard].is_empty();
         let free = || (0..SCOREBOARDS).filter(is_free);
         if let Some(first) = free().next() {
-            let unoccupied = |occupied: &[bool; SCOREBOARDS]| {
-                let mut unoccupied = free().filter(|scoreboard| outlives && !occupied[*scoreboard]);
-                unoccupied.next().unwrap_or(first)
-            };
-            let scoreboard = unoccupied(&place.occupied);
-            if new.kind == Kind::Read && scoreboard != unoccupied(&place.occupied_beyond) {
-                self.followed.push((new.setter, Rule::Occupied));
-            }
-            return Some(scoreboard);
+            let mut unoccupied =
+                free().filter(|scoreboard| outlives && !place.occupied[*scoreboard]);
+            return Some(unoccupied.next().unwrap_or(first));
         }
         let mut costs = [None; SCOREBOARDS];
         for scoreboard in (0..SCOREBOARDS).filter(in_range) {
@@ -76,9 +64,6 @@ impl Allocator<'_> {
             false => Rule::CostWithin,
         };
         self.followed.push((new.setter, rule));
-        if outlives && !place.has_outliving_load && live[FOR_LOADS].is_empty() {
-            self.followed.push((new.setter, Rule::Unused));
-        }
         let less = |cost: i64| counted(cost.saturating_sub(NEAR));
         let more = counted(costs[best]?.saturating_add(NEAR));
         let is_near = |(number, cost): (usize, Option<i64>)| {

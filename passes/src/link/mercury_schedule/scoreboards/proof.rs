@@ -8,14 +8,9 @@ pub(super) enum Rule {
     Cost,
     /// All scoreboards are in use, by the block alone: the cheapest is taken.
     CostWithin,
-    /// All scoreboards are in use but that for loads that outlive their block, which is not taken.
-    Unused,
     /// All scoreboards are in use, and another would be the cheapest if times were wrong by a few
     /// cycles.
     NearCost,
-    /// A scoreboard was taken for registers that are read after the block although it is in use
-    /// farther on.
-    Occupied,
     /// What a loop leaves pending is waited for at the end of its head.
     EndOfHead,
     /// Uniform registers are waited for where threads meet again or end.
