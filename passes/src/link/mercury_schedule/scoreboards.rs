@@ -26,6 +26,9 @@ const SCOREBOARDS: usize = 6;
 /// The cycles by which the measured times may be wrong.
 const NEAR: i64 = 2;
 
+/// The cycles by which they may be wrong where a block ends.
+const NEAR_END: i64 = 8;
+
 /// The scoreboard for loads that outlive their block.
 const FOR_LOADS: usize = 5;
 
@@ -525,9 +528,12 @@ impl<'c> Allocator<'c> {
         let has_own = entries.iter().any(|entry| !entry.is_inherited());
         let has_inherited = entries.iter().any(Entry::is_inherited);
         let is_over = has_own && entries.iter().all(is_over);
+        // What decides: all that are over, or the one that lasts longest.
         let own = entries.iter().filter(|entry| !entry.is_inherited());
         let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
-        let near = finishes.filter(|(_, left)| left.abs() <= NEAR);
+        let longest = finishes.clone().map(|(_, left)| left).max();
+        let near = finishes
+            .filter(|(_, left)| left.abs() <= NEAR_END && (is_over || Some(*left) == longest));
         let near = near.map(|(setter, left)| (setter, Rule::Near(left)));
         self.followed.extend(near);
         let setters = entries.iter().filter(|entry| !entry.is_inherited());

@@ -40,7 +40,12 @@ impl Allocator<'_> {
             return Some(unoccupied.next().unwrap_or(first));
         }
         let mut costs = [None; SCOREBOARDS];
-        for scoreboard in (0..SCOREBOARDS).filter(in_range) {
+        let is_shareable = |scoreboard: &usize| {
+            !live[*scoreboard].is_empty()
+                && (!is_long || range.contains(scoreboard))
+                && !(place.has_outliving_load && *scoreboard == FOR_LOADS)
+        };
+        for scoreboard in (0..SCOREBOARDS).filter(is_shareable) {
             let earliest = earliest(&live[scoreboard])?;
             costs[scoreboard] = Some(if earliest > new.conflict {
                 let reached = place.times[new.conflict - place.start];
@@ -56,14 +61,14 @@ impl Allocator<'_> {
         let numbers = (0..).zip(costs);
         let known = numbers.filter_map(|(number, cost)| Some((counted(cost?), number)));
         let (least, best) = known.min()?;
-        let mut entries = (0..SCOREBOARDS)
-            .filter(in_range)
-            .flat_map(|number| &live[number]);
-        let rule = match outlives || entries.any(Entry::is_inherited) {
-            true => Rule::Cost,
-            false => Rule::CostWithin,
+        let rule = match costs[best] {
+            Some(i64::MIN) => Rule::CostOfOutliving,
+            _ => Rule::Cost,
         };
         self.followed.push((new.setter, rule));
+        if outlives && self.loads && is_shareable(&FOR_LOADS) {
+            self.followed.push((new.setter, Rule::CostOfLoads));
+        }
         let less = |cost: i64| counted(cost.saturating_sub(NEAR));
         let more = counted(costs[best]?.saturating_add(NEAR));
         let is_near = |(number, cost): (usize, Option<i64>)| {

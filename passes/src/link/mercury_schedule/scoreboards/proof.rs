@@ -4,10 +4,12 @@
 /// follows one, another has to have followed it at the same instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rule {
-    /// All scoreboards are in use: the cheapest is taken.
+    /// All scoreboards are in use: the cheapest is taken, by the count of cycles.
     Cost,
-    /// All scoreboards are in use, by the block alone: the cheapest is taken.
-    CostWithin,
+    /// All scoreboards are in use: one is taken that outlives the block as the new use does.
+    CostOfOutliving,
+    /// All scoreboards are in use: that for loads that outlive their block may be the cheapest.
+    CostOfLoads,
     /// All scoreboards are in use, and another would be the cheapest if times were wrong by a few
     /// cycles.
     NearCost,
