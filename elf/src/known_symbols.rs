@@ -36,6 +36,16 @@ const RESERVED_SHARED_BEGIN: &[u8] = b".nv.reservedSmem.begin";
 /// The end of the reserved part.
 pub const RESERVED_SHARED_CAP: &[u8] = b".nv.reservedSmem.cap";
 
+/// Returns the address in shared memory that a symbol of the reserved part has in the SASS view of
+/// objects with Mercury, whose symbols of the Mercury view have 0; `None` for other symbols.
+pub fn reserved_shared_place(name: &[u8]) -> Option<u64> {
+    match name {
+        RESERVED_SHARED_OFFSET => Some(0x40),
+        RESERVED_SHARED_CAP => Some(0x400),
+        _ => None,
+    }
+}
+
 /// Returns `true` if a name is that of the stub of a unified function.
 pub fn is_unified_stub(name: &[u8]) -> bool {
     name.starts_with(b"__cuda_uf_stub_")

@@ -12,6 +12,7 @@ pub mod fast_path;
 pub mod frames;
 pub mod lines;
 pub mod offsets;
+pub mod records;
 pub mod register_ranges;
 pub mod relocs;
 

@@ -236,6 +236,15 @@ const OF_FILES: &[(Rule, Change)] = &[
         let at = rules.position(|window| window == rule).unwrap();
         image[entry + at + 1] ^= 2;
     }),
+    // The registers of a function.
+    (Rule::ListPairs, |image| {
+        let list = place(image, ".nv.merc.nv.info");
+        let mut records = image[list..].windows(4);
+        let at = records
+            .position(|window| window == [4, 0x2f, 8, 0])
+            .unwrap();
+        image[list + at + 8] ^= 1;
+    }),
     // The place of an instruction that ends the kernel.
     (Rule::RecordPlaces, |image| {
         let list = place(image, ".nv.info._Z1kPi");
@@ -251,7 +260,7 @@ const OF_FILES: &[(Rule, Change)] = &[
 const OF_LINKS: &[(Rule, Change)] = &[
     (Rule::TextKept, |image| {
         let code = place(image, ".text._Z5twicei");
-        image[code + 4] ^= 1;
+        image[code + 13] ^= 2;
     }),
     (Rule::MercuryKept, |image| {
         let at = entry(image, |entry| entry[..2] == [2, 0x22]);
@@ -359,13 +368,13 @@ fn what_failed_is_named_with_its_place() {
     let mut module = linked("mercury/mercury-targets", "sm_120", &arena);
     let image = module.image.as_mut().unwrap();
     let code = place(image, ".text._Z5twicei");
-    image[code + 4] ^= 1;
+    image[code + 13] ^= 2;
     let (said, _) = passes(&mut module, &arena, "self-check");
     assert!(
         said.contains("Failure of '.text._Z5twicei' section in self-check for capsule mercury."),
         "{said}"
     );
-    assert!(said.contains(".text._Z5twicei+0x4: 0x"), "{said}");
+    assert!(said.contains(".text._Z5twicei+0xd: 0x"), "{said}");
 }
 
 #[test]

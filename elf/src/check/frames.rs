@@ -1,8 +1,9 @@
 //! Frames of both views: the rules for the unwinder of a function are among those of Mercury, each
 //! at an instruction of the function.
 
-use std::ops::Bound;
-
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::HashSet;
 use zerocopy::FromBytes;
 
 use super::Findings;
@@ -84,8 +85,12 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     };
     let sass = &view.sections[index];
     let (own, other) = (Entries::new(sass), Entries::new(&view.sections[twin]));
-    if own.starts.len() != other.starts.len() {
-        return;
+    for (section, entries) in [(sass, &own), (&view.sections[twin], &other)] {
+        if entries.starts.is_empty() && !section.bytes.is_empty() {
+            let what = "its entries do not follow each other to its end";
+            findings.report(Rule::DebugFrames, section.name, 0, what);
+            return;
+        }
     }
     let (own_relocs, other_relocs) = (relocs_of(view, index), relocs_of(view, twin));
     let (Some(own_functions), Some(other_functions)) =
@@ -95,8 +100,16 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
         findings.report(Rule::FramePairs, sass.name, 0, what);
         return;
     };
-    // Of links of objects for several targets the views have frames of other functions.
+    // Of links of objects for several targets the views have frames of other functions, and in
+    // output of links the Mercury view has those of all copies.
     if own_functions != other_functions {
+        let (own, other) = ((&own, &own_functions[..]), (&other, &other_functions[..]));
+        if !view.is_executable()
+            && let Some(number) = first_without_twin(view, own_relocs, own, other)
+        {
+            let what = "no entry of the Mercury view stands for it";
+            findings.report(Rule::FramePairs, sass.name, own.0.starts[number], what);
+        }
         return;
     }
     let sizes = sizes(view, own_relocs, &own_functions);
@@ -120,6 +133,45 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
             return;
         }
     }
+}
+
+/// Returns the number of the first entry of the SASS view that has no like among all those of the
+/// Mercury view: no CIE, or none of the frames of the function if it has some there. Entries come
+/// with the functions that they name, and `relocs` are the rows of those of the SASS view.
+fn first_without_twin(
+    view: &View<'_>,
+    relocs: Option<&ViewSection<'_>>,
+    (own, own_functions): (&Entries<'_>, &[u32]),
+    (other, other_functions): (&Entries<'_>, &[u32]),
+) -> Option<usize> {
+    let mut frames: HashMap<u32, Vec<&[u8]>, FixedState> = HashMap::default();
+    let mut cies: HashSet<_, FixedState> = HashSet::default();
+    for (number, function) in other_functions.iter().enumerate() {
+        match other.entry(number) {
+            Some(entry) if is_cie(entry) => drop(cies.insert(without_unit(entry))),
+            Some(entry) => frames.entry(*function).or_default().push(entry),
+            None => {}
+        }
+    }
+    let sizes = sizes(view, relocs, own_functions);
+    let has_twin = |number: usize| {
+        let Some(entry) = own.entry(number) else {
+            return true;
+        };
+        if is_cie(entry) {
+            return cies.contains(&without_unit(entry));
+        }
+        let Some(cie) = own.cie(number, entry) else {
+            return false;
+        };
+        let of_function = frames.get(&own_functions[number]);
+        let advances_by_sass = frames::advances_by(cie, frames::SASS_UNIT);
+        match (sizes[number].filter(|_| advances_by_sass), of_function) {
+            (Some(size), Some(twins)) => twins.iter().any(|twin| is_same_frame(entry, twin, size)),
+            _ => true,
+        }
+    };
+    (0..own.starts.len()).find(|number| !has_twin(*number))
 }
 
 /// Returns the symbol of the function that each entry names by the rows in `relocs`, 0 for a CIE;
@@ -174,12 +226,15 @@ fn sizes(view: &View<'_>, relocs: Option<&ViewSection<'_>>, functions: &[u32]) -
     functions.iter().map(size).collect()
 }
 
+/// Returns the bytes of a CIE before and after the unit of advances.
+fn without_unit(cie: &[u8]) -> (&[u8], &[u8]) {
+    let unit = cie.len().min(frames::CIE_UNIT);
+    (&cie[..unit], cie.get(unit + 1..).unwrap_or(&[]))
+}
+
 /// Returns `true` if CIEs are the same but for the unit of advances.
 fn is_same_cie(first: &[u8], second: &[u8]) -> bool {
-    let unit = frames::CIE_UNIT;
-    let is_same = |range: (Bound<usize>, Bound<usize>)| first.get(range) == second.get(range);
-    is_same((Bound::Unbounded, Bound::Excluded(unit)))
-        && is_same((Bound::Excluded(unit), Bound::Unbounded))
+    without_unit(first) == without_unit(second)
 }
 
 /// Returns `true` if the second of two frames has the rules of the first, and those of the first are

@@ -12,6 +12,7 @@ use crate::mercury::capmerc::Form;
 use crate::mercury::capmerc::INSTRUCTION;
 use crate::mercury::capmerc::Item;
 use crate::mercury::capmerc::Record;
+use crate::mercury::records;
 use crate::sass::Instruction;
 use crate::target::section_types::sht;
 
@@ -89,18 +90,24 @@ fn item_fits(
     match item.form {
         // Unoptimised code has other runs that no Mercury stands for.
         Form::Run(None) if end == text.bytes.len() && !is_tail(code) => {
-            let what = format!("the {} instructions at {start:#x} do something", item.count);
+            let what = format!(
+                "the {} instructions at {start:#x} are not a branch to itself and padding",
+                item.count
+            );
             findings.report(Rule::MercuryTail, section.name, item.at as u64, what);
         }
         Form::Record(record) => {
-            let Some((register, _)) = Record(record).system_value() else {
+            let Some(word) = Instruction::all(code).next() else {
                 return;
             };
-            let written = Instruction::all(code).next().map(Instruction::destination);
-            if written != Some(register) {
-                let what = format!("the instruction at {start:#x} does not write R{register}");
-                findings.report(Rule::MercuryRecord, section.name, item.at as u64, what);
-            }
+            let what = match Record(record).system_value() {
+                Some((register, _)) if word.destination() != register => {
+                    format!("the instruction at {start:#x} does not write R{register}")
+                }
+                _ if records::may_become(record, word) => return,
+                _ => format!("the instruction at {start:#x} has other operands than its Mercury"),
+            };
+            findings.report(Rule::MercuryRecord, section.name, item.at as u64, what);
         }
         _ => {}
     }

@@ -10,6 +10,7 @@
 mod debug;
 mod file;
 mod frames;
+mod lists;
 mod mercury;
 mod places;
 mod relocs;
@@ -108,6 +109,7 @@ pub fn check_image(image: &[u8]) -> Vec<Finding> {
         mercury::check(&view, &twins, 0..view.sections.len(), &mut findings);
         debug::check(&view, &twins, &mut findings);
         frames::check(&view, &mut findings);
+        lists::check(&view, &twins, &mut findings);
         if file::has_mercury(&view) {
             places::check(&view, &mut findings);
         }

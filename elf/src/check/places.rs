@@ -17,6 +17,7 @@ const WORK_AROUNDS: [u32; 2] = [0, 8];
 
 /// Checks the lists of the SASS view.
 pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
+    let banks = parameters(view);
     for section in view
         .sections
         .iter()
@@ -24,14 +25,31 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
     {
         let code = view.section(section.header.info.get());
         if let Some(code) = code.filter(|code| code.ty() == sht::PROGBITS && code.is_code()) {
-            list(section, code, view.is_executable(), findings);
+            let bank = banks.get(section.header.info.get() as usize).copied();
+            let bank = bank.flatten().filter(|_| !view.is_executable());
+            list(section, code, bank, view.is_executable(), findings);
         }
     }
+}
+
+/// Returns the bytes of the parameters of each section of code, with what comes before them in their
+/// constant bank.
+fn parameters(view: &View<'_>) -> Vec<Option<u64>> {
+    let mut banks = vec![None; view.sections.len()];
+    for section in &view.sections {
+        if section.ty() == sht::CUDA_CONSTANT0
+            && let Some(bank) = banks.get_mut(section.header.info.get() as usize)
+        {
+            *bank = Some(section.header.size.get());
+        }
+    }
+    banks
 }
 
 fn list(
     section: &ViewSection<'_>,
     code: &ViewSection<'_>,
+    bank: Option<u64>,
     is_linked: bool,
     findings: &mut Findings,
 ) {
@@ -39,6 +57,7 @@ fn list(
     let mut has_work_around = false;
     // Bytes of parameters, by the record of their bank and by their own.
     let mut sizes = [None; 2];
+    let mut start = 0;
     while let &[format, record, low, high, ref tail @ ..] = rest {
         let value = u16::from_le_bytes([low, high]);
         let payload = if format == SVAL { value.into() } else { 0 };
@@ -47,8 +66,12 @@ fn list(
         };
         match record {
             attributes::PARAM_CBANK => {
-                let size = payload.get(6..8).and_then(|size| size.try_into().ok());
-                sizes[0] = size.map(u16::from_le_bytes);
+                let half = |at: usize| {
+                    let bytes = payload.get(at..)?.first_chunk()?;
+                    Some(u16::from_le_bytes(*bytes))
+                };
+                start = half(4).unwrap_or(0);
+                sizes[0] = half(6);
             }
             attributes::CBANK_PARAM_SIZE => sizes[1] = Some(value),
             _ => {}
@@ -65,7 +88,8 @@ fn list(
         }
         rest = after;
     }
-    if sizes[0] != sizes[1] {
+    let is_end = |size: u16| bank.is_none_or(|bank| bank == u64::from(start) + u64::from(size));
+    if sizes[0] != sizes[1] || !sizes[0].is_none_or(is_end) {
         let what = "its records disagree about the size of the parameters";
         findings.report(Rule::RecordPlaces, section.name, 0, what);
     }

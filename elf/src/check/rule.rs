@@ -71,9 +71,10 @@ rules! {
     MercuryCount = "mercury-count" of Text,
     /// Mercury code names the section of the function that its own name says.
     MercuryText = "mercury-text" of Text,
-    /// What no Mercury stands for is a branch to itself and padding.
+    /// What no Mercury stands for at the end of a function is a branch to itself and padding, as
+    /// nvlink writes them.
     MercuryTail = "mercury-tail" of Text,
-    /// Records of system values name the register that the SASS instruction writes.
+    /// Operands of records are those of the SASS instruction.
     MercuryRecord = "mercury-record" of Text,
     /// Sections that both views share have the same bytes.
     DebugAlias = "debug-alias" of Debug,
@@ -82,6 +83,8 @@ rules! {
     /// A function that has FDEs is covered by one of them, in the size of its view. Others, and all
     /// of a weak function, may be those of copies that it replaced.
     DebugRange = "debug-range" of Debug,
+    /// Attribute lists of both views give the same functions registers and stack.
+    ListPairs = "list-pairs" of Text,
     /// Records of the SASS view name instructions of their function, of the kind that they are about.
     RecordPlaces = "record-places" of Text,
     /// Frames of the SASS view have rules of the Mercury view, at instructions of their code.

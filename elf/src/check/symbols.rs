@@ -413,18 +413,22 @@ fn pairs(view: &View<'_>, twins: &[Option<usize>], findings: &mut Findings) {
                 );
             }
             let is_header = sass_row.ty().is_header() || row.ty().is_header();
-            if is_header && sass_row.info != row.info {
+            if (is_header || is_object) && sass_row.info != row.info {
                 differs(index, format!("symbol {index} has another type"), findings);
             }
-            let is_reserved = || {
-                let name = view.symbol_name(mercury, row);
-                name.is_some_and(known_symbols::is_reserved_shared_symbol)
-            };
             // Executables have shared memory, kinds of memory and addresses of their own in each
             // view.
             let same_size = row.ty() == SymbolType::FUNC || sass_row.size == row.size;
             let same_value = sass_row.value == row.value && sass_row.other == row.other;
-            if is_object && !(same_size && same_value) && !is_reserved() {
+            let may_differ = || {
+                let name = view.symbol_name(mercury, row).unwrap_or(b"");
+                let place = known_symbols::reserved_shared_place(name);
+                same_size
+                    && place.map_or(known_symbols::is_reserved_shared_symbol(name), |place| {
+                        sass_row.value.get() == place
+                    })
+            };
+            if is_object && !(same_size && same_value) && !may_differ() {
                 let what = format!("symbol {index} has another value or size");
                 differs(index, what, findings);
             }

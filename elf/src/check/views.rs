@@ -10,6 +10,7 @@ use super::Findings;
 use super::View;
 use super::debug;
 use super::frames;
+use super::lists;
 use super::mercury;
 use super::places;
 use super::read;
@@ -37,7 +38,8 @@ pub enum ViewsPart {
     Sizes,
     /// Mercury code, by its sections.
     Code(Range<usize>),
-    /// Bytes that both views have, frames of functions, and records that name instructions.
+    /// Bytes that both views have, frames of functions, lists of the file, and records that name
+    /// instructions.
     Places,
 }
 
@@ -88,6 +90,7 @@ impl<'data> Views<'data> {
             ViewsPart::Places => {
                 debug::aliases(view, twins, &mut findings);
                 frames::check(view, &mut findings);
+                lists::check(view, twins, &mut findings);
                 places::check(view, &mut findings);
             }
             ViewsPart::Code(range) => mercury::check(view, twins, range.clone(), &mut findings),

@@ -26,7 +26,7 @@ pub const CIE_UNIT: usize = CIE_VERSION + 2;
 const ENTRY_SIZE: usize = 48;
 
 /// Returns the offsets in bytes at which the entries begin; none if the entries are of another
-/// form.
+/// form, or do not end where the section does.
 pub fn entries(bytes: &[u8]) -> Vec<u64> {
     let mut starts = Vec::with_capacity(bytes.len() / ENTRY_SIZE);
     let mut at = 0_usize;
@@ -44,8 +44,8 @@ pub fn entries(bytes: &[u8]) -> Vec<u64> {
             .ok()
             .and_then(|length| at.checked_add(12)?.checked_add(length));
         match next {
-            Some(next) => at = next,
-            None => return Vec::new(),
+            Some(next) if next <= bytes.len() => at = next,
+            _ => return Vec::new(),
         }
     }
     starts
