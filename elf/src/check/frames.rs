@@ -10,6 +10,7 @@ use super::Findings;
 use super::Rule;
 use super::View;
 use super::ViewSection;
+use super::file::has_mercury;
 use super::view::rows;
 use crate::mercury::capmerc::INSTRUCTION;
 use crate::mercury::frames;
@@ -101,10 +102,12 @@ pub(super) fn check(view: &View<'_>, findings: &mut Findings) {
         return;
     };
     // Of links of objects for several targets the views have frames of other functions, and in
-    // output of links the Mercury view has those of all copies.
+    // output of links the Mercury view has those of all copies; output of SASS alone has some of
+    // Mercury by chance.
     if own_functions != other_functions {
         let (own, other) = ((&own, &own_functions[..]), (&other, &other_functions[..]));
-        if !view.is_executable()
+        if has_mercury(view)
+            && !view.is_executable()
             && let Some(number) = first_without_twin(view, own_relocs, own, other)
         {
             let what = "no entry of the Mercury view stands for it";

@@ -221,6 +221,8 @@ mod tests {
         assert_eq!(entries(&bytes), [0, 17, 29]);
         assert_eq!(entries(&bytes[4..]), [0_u64; 0]);
         assert_eq!(entries(&[0xff; 12]), [0_u64; 0]);
+        // The last entry is cut.
+        assert_eq!(entries(&bytes[..bytes.len() - 1]), [0_u64; 0]);
     }
 
     #[test]
