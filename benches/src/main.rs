@@ -16,6 +16,7 @@
 //!     --zstd          the two libraries that unpack Zstandard, on cubins of 14 MB or those of PATH; needs ptxas and fatbinary
 //!     --in-process    libnvJitLink, NVIDIA's and ours, each in a process that links again and again
 //!     --device-link   nvcc -dlink and cuweld dlink, as whole processes
+//!     --checks        what of a link's time the checks take that every link has
 //!     --templates PATH  compile the objects of benches/templates anew, and end
 //!     PATH ...        a folder with inputs and `args.txt`, nvlink's words one a line, or a reproducer of `--cuweld-repro`, in
 //!                     place of the built-in cases, or after those that --only names
@@ -24,6 +25,7 @@
 
 mod aims;
 mod chart;
+mod checks;
 mod device_link;
 mod floor;
 mod in_process;
@@ -64,6 +66,7 @@ struct Arguments {
     zstd: bool,
     in_process: bool,
     device_link: bool,
+    checks: bool,
     paths: Vec<PathBuf>,
 }
 
@@ -102,6 +105,7 @@ fn arguments() -> Result<Arguments, Failure> {
         zstd: false,
         in_process: false,
         device_link: false,
+        checks: false,
         paths: Vec::new(),
     };
     let mut words = std::env::args().skip(1);
@@ -115,6 +119,7 @@ fn arguments() -> Result<Arguments, Failure> {
             "--zstd" => found.zstd = true,
             "--in-process" => found.in_process = true,
             "--device-link" => found.device_link = true,
+            "--checks" => found.checks = true,
             "--all" => found.all = true,
             "--only" => found.only = Some(value()?),
             "--chart" => found.chart = Some(value()?.into()),
@@ -168,6 +173,9 @@ fn work() -> Result<(), Failure> {
     }
     if arguments.device_link {
         return device_links(&arguments, &tools);
+    }
+    if arguments.checks {
+        return time_checks(&arguments, &tools);
     }
     table::head(&tools, &arguments.effort);
     let mut pairs = Vec::new();
@@ -230,6 +238,21 @@ fn link_in_process(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> 
         let words = words.into_iter().filter(|word| !word.starts_with('-'));
         let inputs: Vec<String> = words.take(count).collect();
         in_process::row(name, (case.sm, &folder, &inputs), tools, &libraries)?;
+    }
+    Ok(())
+}
+
+/// Times the checks that every link has.
+fn time_checks(arguments: &Arguments, tools: &Tools) -> Result<(), Failure> {
+    checks::head();
+    for case in CASES.iter().filter(|case| arguments.wants(case)) {
+        let (folder, words) = inputs(case, tools, &arguments.folder)?;
+        checks::row(case.name, tools, (&folder, &words), &arguments.effort)?;
+    }
+    for path in &arguments.paths {
+        let (folder, words) = reproducer::open(path, &arguments.folder)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        checks::row(&name, tools, (&folder, &words), &arguments.effort)?;
     }
     Ok(())
 }
