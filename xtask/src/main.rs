@@ -8,6 +8,7 @@
 mod capi;
 mod ci;
 mod fuzz;
+mod metrics;
 mod toolkit;
 mod tools;
 mod wheel;
@@ -40,6 +41,8 @@ usage: cargo xtask TASK [ARGUMENTS]
     declarations [LINKS]        pairs of declarations of one name: 0..3000 if left out, all, or \"sm_90 -r function-* kernel-weak\"
     operands FILE...            registers of the instructions in cubins, fatbins, host objects and archives: our tables against nvdisasm -plr
     sanitize [LINKS]            the thread sanitizer on 8 threads with so many links each, 1000, and on links of several threads (needs nightly with rust-src)
+    metrics                     lines, unsafe code, circles of modules, longest and most branched functions, size of the program
+    metrics --build             the same, after the first build in an empty folder: how long it takes
     semver REVISION             what changed for users of the library since then, by cargo-semver-checks, which is installed first
     fuzz HOURS [TARGET...]      fuzz targets with coverage and sanitizers, all together for so long (needs cargo-fuzz)
     toolkit add 13.6.20 [SEEDS] installs a version, adds it to those that cuweld knows, and links with both
@@ -138,6 +141,11 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
         }
         ["sanitize"] => sanitize("1000"),
         ["sanitize", links] => sanitize(links),
+        ["metrics"] => metrics::of_sources(),
+        ["metrics", "--build"] => {
+            metrics::of_build()?;
+            metrics::of_sources()
+        }
         ["semver", revision] => semver(revision),
         ["fuzz", hours, targets @ ..] => fuzz::fuzz(hours, targets),
         ["toolkit", "add", version] => toolkit::add(version, None),
