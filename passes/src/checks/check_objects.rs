@@ -32,6 +32,7 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
 use cuweld_ir::Section;
+use cuweld_ir::SectionId;
 use cuweld_ir::elf::origin::origin;
 use cuweld_ir::table::EntityId;
 
@@ -234,11 +235,14 @@ fn check(
 
 /// Returns `true` if an object says that it was compiled for a target that ends in `a`.
 pub(crate) fn is_specific(module: &Module<'_>, object: &Object<'_>) -> bool {
-    let sections = module.sections[object.sections].iter();
-    sections
-        .filter(|section| section.ty == sht::CUDA_COMPAT)
-        .flat_map(|section| &module.attributes[section.attributes])
-        .any(|record| record.code == compat::CUDA_ACCELERATOR_TARGET && record.value == 1)
+    // Rows of records are smaller than those of sections, and few have the code.
+    let is_compat = |section: SectionId| module.sections[section].ty == sht::CUDA_COMPAT;
+    let mut records = module.attributes[object.attributes].iter();
+    records.any(|record| {
+        record.code == compat::CUDA_ACCELERATOR_TARGET
+            && record.value == 1
+            && record.section.is_some_and(is_compat)
+    })
 }
 
 /// Gathers the facts about an object from its rows, as if it were the first one.

@@ -1,11 +1,14 @@
 //! Attribute records: what they refer to, and what they say of functions.
 
+use cuweld_elf::behaviours::attributes;
 use cuweld_elf::target::attributes as code;
+use cuweld_ir::Attribute;
+use cuweld_ir::AttributeId;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::table::EntityId;
 
 use super::Check;
 use super::Link;
-use crate::link::propagate_resources::barriers_in_flags;
 
 /// What the records of the output say of a function, by resolved symbol.
 #[derive(Clone, Copy, Default)]
@@ -20,53 +23,116 @@ pub(super) struct Given {
     pub(super) barriers: u8,
 }
 
+/// Records whose rows and values are loaded together.
+const TOGETHER: usize = 64;
+
 /// Checks `record-target`; returns what records say, by index of resolved symbols.
 pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
     let module = link.module;
     let mut given = vec![Given::default(); module.link_symbols.len()];
+    let are_in_flags = module.toolkit.has(&attributes::BARRIERS_STAY_IN_FLAGS);
     for list in &module.merged_info {
-        let in_flags = |function| barriers_in_flags(module, function);
-        let mut barriers = list.function.and_then(in_flags).unwrap_or(0);
+        let Some(function) = list.function else {
+            check_module(link, &list.records, &mut given, check);
+            continue;
+        };
+        let mut barriers = match are_in_flags {
+            true => module.functions[function].flag_barriers,
+            false => 0,
+        };
         for id in &list.records {
             let record = &module.attributes[*id];
             if record.code == code::NUM_BARRIERS {
                 barriers = record.value as u8;
             }
-            if record.refs.is_empty() {
-                continue;
-            }
-            let mut said = None;
-            for (index, target) in module.refs(record).iter().enumerate() {
-                let target = link.of(*target);
-                if index == 0 {
-                    said = target;
-                }
-                if let Some(dead) = target.filter(|target| !link.is_live(*target)) {
-                    let what = format!(
-                        "a record with the code {:#04x} refers to {}, which is not in the output",
-                        record.code,
-                        link.quoted(dead)
-                    );
-                    check.report("record-target", what);
-                }
-            }
-            let Some(said) = said.and_then(|said| given.get_mut(said.index())) else {
-                continue;
-            };
-            let value = || record.word(0).unwrap_or(0);
-            match record.code {
-                code::REGCOUNT => said.registers = value(),
-                code::MIN_STACK_SIZE => said.stack = value(),
-                code::FRAME_SIZE => said.frame = value(),
-                _ => {}
+            if !record.refs.is_empty()
+                && let Some(said) = check_targets(link, record, check)
+            {
+                note(said, record, &mut given);
             }
         }
         if barriers != 0
-            && let Some(function) = list.function
             && let Some(function) = link.meanings.link(module.functions[function].symbol)
         {
             given[function.index()].barriers = barriers;
         }
     }
     given
+}
+
+/// Checks the records of the module's list, and notes what they say of functions.
+///
+/// Neighbours in the list lie far apart in memory, and their values in the inputs, each in another
+/// page. Loops that do nothing but load some of them have the processor wait for all at once.
+fn check_module(
+    link: &Link<'_, '_>,
+    records: &[AttributeId],
+    given: &mut [Given],
+    check: &mut Check,
+) {
+    let module = link.module;
+    let mut said: Vec<(LinkSymbolId, &Attribute<'_>)> = Vec::with_capacity(TOGETHER);
+    for ids in records.chunks(TOGETHER) {
+        let mut codes = [0; TOGETHER];
+        for (code, id) in codes.iter_mut().zip(ids) {
+            *code = module.attributes[*id].code;
+        }
+        for (id, code) in ids.iter().zip(codes) {
+            let record = &module.attributes[*id];
+            let first = check_targets(link, record, check);
+            if let Some(function) = first
+                && matches!(
+                    code,
+                    code::REGCOUNT | code::MIN_STACK_SIZE | code::FRAME_SIZE
+                )
+            {
+                said.push((function, record));
+            }
+        }
+        for (function, record) in said.drain(..) {
+            note(function, record, given);
+        }
+    }
+}
+
+/// Notes what a record says of a function.
+fn note(function: LinkSymbolId, record: &Attribute<'_>, given: &mut [Given]) {
+    let given = &mut given[function.index()];
+    let value = || record.word(0).unwrap_or(0);
+    match record.code {
+        code::REGCOUNT => given.registers = value(),
+        code::MIN_STACK_SIZE => given.stack = value(),
+        code::FRAME_SIZE => given.frame = value(),
+        _ => {}
+    }
+}
+
+/// Checks what a record refers to, and returns the first of that.
+fn check_targets(
+    link: &Link<'_, '_>,
+    record: &Attribute<'_>,
+    check: &mut Check,
+) -> Option<LinkSymbolId> {
+    let mut targets = link
+        .module
+        .refs(record)
+        .iter()
+        .map(|target| link.of(*target));
+    let first = targets.next()?;
+    for dead in first.into_iter().chain(targets.flatten()) {
+        if !link.is_live(dead) {
+            refers(link, record, dead, check);
+        }
+    }
+    first
+}
+
+#[cold]
+fn refers(link: &Link<'_, '_>, record: &Attribute<'_>, dead: LinkSymbolId, check: &mut Check) {
+    let what = format!(
+        "a record with the code {:#04x} refers to {}, which is not in the output",
+        record.code,
+        link.quoted(dead)
+    );
+    check.report("record-target", what);
 }
