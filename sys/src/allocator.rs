@@ -1,5 +1,4 @@
-//! The program's memory: a heap that begins without a call to the system and takes large pages for
-//! large links, as a page fault takes longer than filling the small page that it brings (`lean`
+//! The program's memory: a heap that takes large pages for large links, as a page fault takes longer than filling the small page that it brings (`lean`
 //! 1,000: 23.1 ms in place of 31.7).
 //!
 //! It is not that of the C library: with musl's a link of 1,000 objects takes nearly twice as long,
@@ -29,6 +28,7 @@ mod linux {
 
     use super::pages;
     use super::pages::Pages;
+    use crate::end::end_at_once;
 
     /// Inputs below this size do not use enough memory to benefit from large pages.
     pub(super) const SMALLEST_INPUTS: u64 = 512 << 10;
@@ -95,9 +95,7 @@ mod linux {
         let length = 128 - rest.len();
         // Nobody may be there to read it.
         let _ = rustix::io::write(rustix::stdio::stderr(), &said[..length]);
-        // SAFETY: ends all threads, without what the program does at its end, which would take
-        // memory.
-        unsafe { libc::_exit(1) }
+        end_at_once(1)
     }
 
     /// Switches the heap to growing on large pages, by room for a link of inputs of `bytes` in all,
@@ -112,9 +110,9 @@ mod linux {
         // In a program with another allocator this heap has no blocks.
         if heap.allocator_mut().switch_to_large(room) {
             // SAFETY: a block that is given back as it came. It is larger than what is left of the
-            // first memory: the heap goes on with large pages.
+            // small pages that came last: the heap goes on with large pages.
             unsafe {
-                let block = heap.c_malloc(pages::FIRST);
+                let block = heap.c_malloc(pages::LEAST);
                 heap.c_free(block);
             }
         }

@@ -22,6 +22,8 @@ mod handler {
     use rustix::io::write;
     use rustix::stdio::stderr;
 
+    use crate::end::end_at_once;
+
     /// Exit code of a link that an input has ended.
     const FAILED: libc::c_int = 1;
 
@@ -56,8 +58,7 @@ mod handler {
         say(b"' became shorter while it was read\n");
         // Nobody may be there to read it.
         let _ = write(stderr(), &said[..length]);
-        // SAFETY: ends all threads, without what the program does at its end.
-        unsafe { libc::_exit(FAILED) }
+        end_at_once(FAILED)
     }
 
     /// Says the file that is mapped at an address; `None` if there is none.

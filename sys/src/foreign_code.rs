@@ -36,6 +36,8 @@ mod linux {
     use rustix::io::write;
     use rustix::stdio::stderr;
 
+    use crate::end::end_at_once;
+
     /// Exit code of a link that code from elsewhere has ended by `exit`.
     const FAILED: c_int = 1;
 
@@ -205,8 +207,7 @@ mod linux {
     /// Runs when the process exits.
     extern "C" fn exits() {
         if say(b"exit") {
-            // SAFETY: ends all threads, without what else would be done at the end.
-            unsafe { libc::_exit(FAILED) }
+            end_at_once(FAILED)
         }
     }
 }

@@ -8,6 +8,8 @@
 pub mod allocator;
 pub mod background_exit;
 pub mod cut_files;
+#[cfg(target_os = "linux")]
+mod end;
 pub mod file_size_limit;
 pub mod foreign_code;
 #[cfg(all(target_arch = "x86_64", any(target_env = "musl", test)))]

@@ -1,14 +1,11 @@
 //! Memory from the system, which the heap grows by.
 
 use std::cell::Cell;
-use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 
 use dlmalloc::Allocator;
-use rustix::mm;
-use rustix::mm::Advice;
-use rustix::mm::MapFlags;
-use rustix::mm::ProtFlags;
+use memmap2::Advice;
+use memmap2::MmapMut;
 
 /// Bytes of a large page, where the system has any.
 const LARGE_PAGE: usize = 2 << 20;
@@ -16,30 +13,17 @@ const LARGE_PAGE: usize = 2 << 20;
 /// Bytes of a small page, or more: memory comes in whole ones.
 const SMALL_PAGE: usize = 4 << 10;
 
-/// Bytes that the heap begins with.
-pub(super) const FIRST: usize = 256 << 10;
-
-/// The least that it grows by before it is known that the link is a large one, on small pages: what
-/// is left of them then takes page faults.
-const LEAST: usize = 256 << 10;
+/// The least that the heap grows by before it is known that the link is a large one, on small pages:
+/// what is left of them then takes page faults.
+pub(super) const LEAST: usize = 256 << 10;
 
 /// Limit for growth on small pages: a command line that needs more memory than this has enough
 /// inputs to justify large pages.
 const MOST_SMALL: usize = 1 << 20;
 
-/// Memory that comes with the program: links of small inputs ask the system for none. What is not
-/// used is never touched, and takes none.
-#[repr(align(4096))]
-struct First(UnsafeCell<[u8; FIRST]>);
-
-// SAFETY: nothing but the heap uses it, which one thread at a time asks.
-unsafe impl Sync for First {}
-
-static FIRST_MEMORY: First = First(UnsafeCell::new([0; FIRST]));
-
 /// What the heap grows by.
 pub(super) struct Pages {
-    /// Bytes on small pages, the first memory among them.
+    /// Bytes on small pages.
     small: Cell<usize>,
     /// Bytes that it grows by, on large pages; 0 if not on those.
     room: Cell<usize>,
@@ -73,10 +57,6 @@ impl Pages {
 unsafe impl Allocator for Pages {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
         let small = self.small.get();
-        if size <= FIRST && small == 0 {
-            self.small.set(FIRST);
-            return (FIRST_MEMORY.0.get().cast(), FIRST, 0);
-        }
         let wanted = match self.room.get() {
             0 if small < MOST_SMALL => {
                 let more = size.max(LEAST);
@@ -123,12 +103,15 @@ fn grown(bytes: usize, is_large: bool) -> Option<(*mut u8, usize, u32)> {
     // Memory that takes whole large pages is put at the beginning of one. The heap notes where it
     // ends at its end, on a small page: what lies after that is never touched, and takes no memory.
     let all = pages.checked_add(page)?;
-    let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: memory that nobody has.
-    let start = unsafe { mm::mmap_anonymous(null_mut(), all, access, MapFlags::PRIVATE) }.ok()?;
+    // The error about a larger one would take memory.
+    isize::try_from(all).ok()?;
+    let mut memory = MmapMut::map_anon(all).ok()?;
     if is_large {
-        // SAFETY: this memory; a system that does not know the advice gives it page by page.
-        let _ = unsafe { mm::madvise(start, pages, Advice::LinuxHugepage) };
+        // A system that does not know the advice gives it page by page.
+        let _ = memory.advise_range(Advice::HugePage, 0, pages);
     }
-    Some((start.cast(), pages + SMALL_PAGE, 0))
+    let start = memory.as_mut_ptr();
+    // It is the heap's until the program ends.
+    std::mem::forget(memory);
+    Some((start, pages + SMALL_PAGE, 0))
 }
