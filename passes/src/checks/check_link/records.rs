@@ -113,14 +113,13 @@ fn check_targets(
     record: &Attribute<'_>,
     check: &mut Check,
 ) -> Option<LinkSymbolId> {
-    let mut targets = link
-        .module
-        .refs(record)
-        .iter()
-        .map(|target| link.of(*target));
-    let first = targets.next()?;
-    for dead in first.into_iter().chain(targets.flatten()) {
-        if !link.is_live(dead) {
+    let (first, others) = link.module.refs(record).split_first()?;
+    let first = link.of(*first);
+    if let Some(dead) = first.filter(|target| !link.is_live(*target)) {
+        refers(link, record, dead, check);
+    }
+    for target in others {
+        if let Some(dead) = link.dead(*target) {
             refers(link, record, dead, check);
         }
     }
