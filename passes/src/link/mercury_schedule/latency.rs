@@ -58,8 +58,7 @@ fn until_written(name: &str) -> i64 {
 }
 
 /// Returns the cycles after which an instruction has read its general registers; one that gives them
-/// to the memory unit takes longer if it has waited for them, or under a guard if it has the address
-/// of shared memory in a uniform register.
+/// to the memory unit takes longer if it has waited for them.
 fn until_read(operands: &Operands, has_waited: bool) -> i64 {
     let sources = i64::from(operands.used.general().count());
     match operands.name {
