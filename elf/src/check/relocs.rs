@@ -260,7 +260,7 @@ fn places(
         let (row, sass) = (row.row(), sass.row());
         let address = u64::try_from(row.addend)
             .ok()
-            .and_then(|addend| starts.address(addend));
+            .map(|addend| starts.address(addend));
         let is_same = !is_instruction_address(row.ty)
             || address.is_none_or(|address| address as i64 == sass.addend);
         if !starts.is_of(sass.offset, row.offset) || !is_same {

@@ -162,16 +162,16 @@ impl Starts {
     }
 
     /// Returns the address in the SASS for an address in the Mercury code
-    /// [addresses-in-replaced-copies]: of the first instruction that does not begin before it, the
-    /// size of the SASS for what lies after the code, and 0 within the last instruction. `None` if
-    /// code without Mercury lies there.
-    pub fn address(&self, mercury: u64) -> Option<u64> {
+    /// [addresses-in-replaced-copies]: of the first instruction that does not begin before it, after
+    /// code without Mercury that lies there, the size of the SASS for what lies after the code, and
+    /// 0 within the last instruction.
+    pub fn address(&self, mercury: u64) -> u64 {
         let number = self.all.partition_point(|start| start.mercury < mercury);
-        let end = self.all.len().checked_sub(1)?;
+        let last = self.all.len().saturating_sub(1);
         match self.all.get(number) {
-            Some(start) if number < end => Some(start.sass).filter(|_| !start.is_after_padding),
-            Some(start) if start.mercury != mercury => Some(0),
-            _ => Some(self.size),
+            Some(start) if number < last => start.sass,
+            Some(start) if start.mercury != mercury => 0,
+            _ => self.size,
         }
     }
 }
@@ -490,11 +490,7 @@ mod tests {
         let (capsule, code) = function();
         let offsets = Offsets::new(&capsule, &code, 0x50).unwrap();
         let addresses = [0, 0x20, 0x40, 0x48, 0x50, 0x90].map(|at| offsets.starts().address(at));
-        let size = Some(0x90);
-        assert_eq!(
-            addresses,
-            [Some(0), Some(0x20), Some(0x30), Some(0), size, size]
-        );
+        assert_eq!(addresses, [0, 0x20, 0x30, 0, 0x90, 0x90]);
         assert_eq!(offsets.range([0x10, 0x40]), Some([0x10, 0x60]));
         assert_eq!(offsets.range([0x10, 0x50]), None);
         assert_eq!(offsets.range([0x10, 0x20]), Some([0x10, 0]));
@@ -566,12 +562,8 @@ mod tests {
         // nvlink has ranges begin at either.
         assert_eq!(offsets.range([0, 0x10]), None);
         assert_eq!(offsets.range([0, 0]), None);
-        assert_eq!(
-            (
-                offsets.starts().address(0x10),
-                offsets.starts().address(0x20)
-            ),
-            (Some(0x20), None)
-        );
+        // Addresses after code without Mercury are those of the instruction.
+        let addresses = [0x10, 0x20].map(|at| offsets.starts().address(at));
+        assert_eq!(addresses, [0x20, 0x40]);
     }
 }

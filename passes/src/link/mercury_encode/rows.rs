@@ -217,8 +217,10 @@ impl<'m> Encode<'m, '_> {
             {
                 let make = || module.mercury_offsets(linked);
                 let offsets = offsets.entry(linked).or_insert_with(make).as_ref();
-                match offsets.and_then(|offsets| offsets.starts().address(twin.addend as u64)) {
-                    Some(sass) => addend = sass as i64,
+                match offsets {
+                    Some(offsets) => {
+                        addend = offsets.starts().address(twin.addend as u64) as i64;
+                    }
                     None => of_other_copy = true,
                 }
             }
