@@ -23,8 +23,8 @@ pub(super) use self::proof::Proof;
 /// The number of scoreboards.
 const SCOREBOARDS: usize = 6;
 
-/// The cycles by which the measured times may be wrong.
-const NEAR: i64 = 2;
+/// The cycles by which the measured times may be wrong where one scoreboard is cheaper than another.
+const NEAR_COST: i64 = 8;
 
 /// The cycles by which they may be wrong where a block ends.
 const NEAR_END: i64 = 8;
@@ -440,7 +440,8 @@ impl<'c> Allocator<'c> {
             let is_waited = live.iter().any(|entry| holds(entry, setter(entry)));
             // Waits for what a loop leaves are added when all else is allocated: they free nothing.
             let is_pending = state.is_pending[scoreboard];
-            *waits = is_waited || is_pending && returning.any(|entry| holds(entry, None));
+            let comes_back = is_pending && returning.any(|entry| holds(entry, None));
+            *waits = is_waited || comes_back;
             if is_waited {
                 // Others are counted as over, but take no time, nor what is read under a guard.
                 let takes_time = |entry: &Entry| {
@@ -458,6 +459,9 @@ impl<'c> Allocator<'c> {
                     time = time.max(finish);
                 }
                 live.clear();
+            }
+            if comes_back && !is_waited {
+                self.followed.push((at, Rule::ComesBack));
             }
             state.is_pending[scoreboard] &= !*waits;
             // Threads that are collected wait for all that is pending, which stays so until they part.
@@ -513,9 +517,10 @@ impl<'c> Allocator<'c> {
         let is_over = |entry: &Entry| {
             let name = self.code.steps[entry.setter].operands.name;
             let is_long = entry.kind == Kind::Written && latency::is_long(name);
-            entry
-                .finish
-                .is_none_or(|finish| finish <= state.time && !is_long)
+            match entry.finish {
+                Some(finish) => finish <= state.time && !is_long,
+                None => is_long || entry.left <= state.time,
+            }
         };
         let name = self.code.steps[at].operands.name;
         let is_met = matches!(name, "BSYNC" | "EXIT") && holds_uniform(entries);

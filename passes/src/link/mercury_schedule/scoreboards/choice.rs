@@ -5,7 +5,7 @@ use super::Entry;
 use super::FOR_LOADS;
 use super::Kind;
 use super::Live;
-use super::NEAR;
+use super::NEAR_COST;
 use super::Place;
 use super::Rule;
 use super::SCOREBOARDS;
@@ -69,8 +69,8 @@ impl Allocator<'_> {
         if outlives && self.loads && is_shareable(&FOR_LOADS) {
             self.followed.push((new.setter, Rule::CostOfLoads));
         }
-        let less = |cost: i64| counted(cost.saturating_sub(NEAR));
-        let more = counted(costs[best]?.saturating_add(NEAR));
+        let less = |cost: i64| counted(cost.saturating_sub(NEAR_COST));
+        let more = counted(costs[best]?.saturating_add(NEAR_COST));
         let is_near = |(number, cost): (usize, Option<i64>)| {
             number != best
                 && cost.is_some_and(|cost| {
@@ -78,7 +78,9 @@ impl Allocator<'_> {
                 })
         };
         if (0..).zip(costs).any(is_near) {
-            self.followed.push((new.setter, Rule::NearCost));
+            let with = live[best].first()?.setter;
+            let rule = Rule::NearCost { number: best, with };
+            self.followed.push((new.setter, rule));
         }
         Some(best)
     }

@@ -12,7 +12,14 @@ pub(super) enum Rule {
     CostOfLoads,
     /// All scoreboards are in use, and another would be the cheapest if times were wrong by a few
     /// cycles.
-    NearCost,
+    NearCost {
+        /// The scoreboard that is taken.
+        number: usize,
+        /// The instruction that set it first.
+        with: usize,
+    },
+    /// What a loop leaves pending is waited for in its head.
+    ComesBack,
     /// What a loop leaves pending is waited for at the end of its head.
     EndOfHead,
     /// Uniform registers are waited for where threads meet again or end.
