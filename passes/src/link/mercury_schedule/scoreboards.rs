@@ -27,7 +27,10 @@ const SCOREBOARDS: usize = 6;
 const NEAR_COST: i64 = 8;
 
 /// The cycles by which they may be wrong where a block ends.
-const NEAR_END: i64 = 8;
+const NEAR_END: i64 = 2;
+
+/// The same for what was set before an instruction that lost time by waiting.
+const NEAR_DELAYED: i64 = 8;
 
 /// The scoreboard for loads that outlive their block.
 const FOR_LOADS: usize = 5;
@@ -155,6 +158,8 @@ struct State {
     time: i64,
     /// Whether the instruction waits for general registers that it reads.
     waits_for_sources: bool,
+    /// The last instruction that lost time by waiting.
+    delayed: Option<usize>,
 }
 
 impl<'c> Allocator<'c> {
@@ -388,6 +393,7 @@ impl<'c> Allocator<'c> {
             is_pending,
             time: 0,
             waits_for_sources: false,
+            delayed: None,
         };
         for (at, barriers) in (place.start..place.end).zip(&mut barriers[place.start..place.end]) {
             let mut waits = self.waits(&mut state, at)?;
@@ -460,14 +466,17 @@ impl<'c> Allocator<'c> {
                 }
                 live.clear();
             }
-            if comes_back && !is_waited {
+            if comes_back && !is_waited && !live.is_empty() {
                 self.followed.push((at, Rule::ComesBack));
             }
             state.is_pending[scoreboard] &= !*waits;
             // Threads that are collected wait for all that is pending, which stays so until they part.
             *waits |= self.code.steps[at].collects_threads() && !live.is_empty();
         }
-        state.time = time;
+        if time > state.time {
+            state.time = time;
+            state.delayed = Some(at);
+        }
         Some(waits)
     }
 
@@ -537,8 +546,17 @@ impl<'c> Allocator<'c> {
         let own = entries.iter().filter(|entry| !entry.is_inherited());
         let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
         let longest = finishes.clone().map(|(_, left)| left).max();
-        let near = finishes
-            .filter(|(_, left)| left.abs() <= NEAR_END && (is_over || Some(*left) == longest));
+        // What waited took a time that is known less well than that of stalls. That of the debugger's
+        // barriers is known.
+        let near = finishes.filter(|(setter, left)| {
+            let is_delayed = state.delayed.is_some_and(|delayed| delayed > *setter);
+            let limit = if is_delayed && name != "EXIT" {
+                NEAR_DELAYED
+            } else {
+                NEAR_END
+            };
+            left.abs() <= limit && (is_over || Some(*left) == longest)
+        });
         let near = near.map(|(setter, left)| (setter, Rule::Near(left)));
         self.followed.extend(near);
         let setters = entries.iter().filter(|entry| !entry.is_inherited());

@@ -18,7 +18,7 @@ pub(super) enum Rule {
         /// The instruction that set it first.
         with: usize,
     },
-    /// What a loop leaves pending is waited for in its head.
+    /// What a loop leaves pending is waited for in its head, with what comes from before it.
     ComesBack,
     /// What a loop leaves pending is waited for at the end of its head.
     EndOfHead,
@@ -51,9 +51,19 @@ impl Proof {
     /// Returns the same for code whose instructions have other numbers: pairs of those here and
     /// there, in order of the former. What depends on others is kept as no instruction's.
     pub(in crate::link::mercury_schedule) fn renumbered(self, numbers: &[(usize, usize)]) -> Proof {
-        let renumber = |(at, rule)| {
+        let number = |at: usize| {
             let place = numbers.binary_search_by_key(&at, |(here, _)| *here);
-            (place.map_or(usize::MAX, |place| numbers[place].1), rule)
+            place.map_or(usize::MAX, |place| numbers[place].1)
+        };
+        let renumber = |(at, rule)| {
+            let rule = match rule {
+                Rule::NearCost { number: best, with } => Rule::NearCost {
+                    number: best,
+                    with: number(with),
+                },
+                other => other,
+            };
+            (number(at), rule)
         };
         Proof::new(self.0.into_iter().map(renumber).collect())
     }
