@@ -41,12 +41,12 @@ super::behaviours! {
     /// (deviation D12: we keep the code).
     SCHEDULED_ANEW = "scheduled-anew", shown by [
         "mercury-kept-schedule",
-        "mercury-kept-schedule-sides",
         "mercury-debugger-barriers-taken-out",
         "mercury-debug-kept-code",
         "mercury-encode-scheduled-anew",
     ];
-    /// The finalizer allocates six scoreboards block by block, in reverse postorder: to an entry that
+    /// The finalizer allocates six scoreboards block by block, in reverse postorder of a search whose
+    /// sets of blocks have eight buckets, by the FNV-1a hash of a block's number: to an entry that
     /// the instruction waits for which another entry waits for, too, else the first that is free, the
     /// last one for loads that outlive their block, else the one that costs the fewest cycles. What is
     /// over by its count of cycles is waited for at the end of a block, uniform registers where
@@ -57,6 +57,7 @@ super::behaviours! {
         "mercury-scheduled-unrolled",
         "mercury-scheduled-atomics",
         "mercury-scheduled-branches",
+        "mercury-scheduled-sides",
     ];
     /// Code in a link for the debugger, with `-r` too, has `MEMBAR.SC.VC`, `ERRBAR` and `CGAERRBAR` in
     /// front of each `EXIT`, with its guard: one Mercury instruction that is four in SASS. What leads
@@ -168,6 +169,7 @@ super::behaviours! {
     /// within the last instruction.
     ADDRESSES_IN_REPLACED_COPIES = "addresses-in-replaced-copies", shown by [
         "mercury-discarded-debug",
+        "mercury-discarded-debug-destructor",
         "mercury-replaced-ranges",
     ];
     /// Tables of switches have a relocation in Mercury for each bank that they are part of, and
