@@ -40,11 +40,12 @@ impl Allocator<'_> {
             return Some(unoccupied.next().unwrap_or(first));
         }
         let mut costs = [None; SCOREBOARDS];
-        let is_shareable = |scoreboard: &usize| {
-            !live[*scoreboard].is_empty()
-                && (!is_long || range.contains(scoreboard))
-                && !(place.has_outliving_load && *scoreboard == FOR_LOADS)
+        let is_reserved = |scoreboard: &usize| {
+            place.has_outliving_load && *scoreboard == FOR_LOADS
+                || is_long && !range.contains(scoreboard)
         };
+        let is_shareable =
+            |scoreboard: &usize| !live[*scoreboard].is_empty() && !is_reserved(scoreboard);
         for scoreboard in (0..SCOREBOARDS).filter(is_shareable) {
             let earliest = earliest(&live[scoreboard])?;
             costs[scoreboard] = Some(if earliest > new.conflict {
