@@ -5,6 +5,7 @@
 //! or one when it has read them. What comes later and would be in conflict waits for it. Which
 //! instructions set one is taken from the code as it was compiled.
 
+mod block_ends;
 mod choice;
 mod loops;
 mod proof;
@@ -25,12 +26,6 @@ const SCOREBOARDS: usize = 6;
 
 /// The cycles by which the measured times may be wrong where one scoreboard is cheaper than another.
 const NEAR_COST: i64 = 8;
-
-/// The cycles by which they may be wrong where a block ends.
-const NEAR_END: i64 = 2;
-
-/// The same for what was set before an instruction that lost time by waiting.
-const NEAR_DELAYED: i64 = 8;
 
 /// The scoreboard for loads that outlive their block.
 const FOR_LOADS: usize = 5;
@@ -516,73 +511,6 @@ impl<'c> Allocator<'c> {
         live.push(new);
         Some(scoreboard)
     }
-
-    /// Says whether the last instruction of a block waits for a scoreboard that it does not set, and
-    /// waits for it: what the block set is over by the count of cycles, so that waiting costs
-    /// nothing; a loop leaves it pending where it comes back; or threads for which uniform
-    /// registers were written meet again or end. Where nothing follows, only the last counts.
-    fn drains(&mut self, state: &mut State, scoreboard: usize, at: usize, is_last: bool) -> bool {
-        let entries = &mut state.live[scoreboard];
-        let is_over = |entry: &Entry| {
-            let name = self.code.steps[entry.setter].operands.name;
-            let is_long = entry.kind == Kind::Written && latency::is_long(name);
-            match entry.finish {
-                Some(finish) => finish <= state.time && !is_long,
-                None => is_long || entry.left <= state.time,
-            }
-        };
-        let name = self.code.steps[at].operands.name;
-        let is_met = matches!(name, "BSYNC" | "EXIT") && holds_uniform(entries);
-        if is_last {
-            if is_met {
-                self.followed.push((at, Rule::ThreadsMeet));
-            }
-            return is_met;
-        }
-        let has_own = entries.iter().any(|entry| !entry.is_inherited());
-        let has_inherited = entries.iter().any(Entry::is_inherited);
-        let is_over = has_own && entries.iter().all(is_over);
-        // What decides: all that are over, or the one that lasts longest.
-        let own = entries.iter().filter(|entry| !entry.is_inherited());
-        let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
-        let longest = finishes.clone().map(|(_, left)| left).max();
-        // What waited took a time that is known less well than that of stalls. That of the debugger's
-        // barriers is known.
-        let near = finishes.filter(|(setter, left)| {
-            let is_delayed = state.delayed.is_some_and(|delayed| delayed > *setter);
-            let limit = if is_delayed && name != "EXIT" {
-                NEAR_DELAYED
-            } else {
-                NEAR_END
-            };
-            left.abs() <= limit && (is_over || Some(*left) == longest)
-        });
-        let near = near.map(|(setter, left)| (setter, Rule::Near(left)));
-        self.followed.extend(near);
-        let setters = entries.iter().filter(|entry| !entry.is_inherited());
-        let first = setters.map(|entry| entry.setter).min().unwrap_or(at);
-        let mut between = self.code.steps[first..at].iter();
-        if is_over && between.any(|step| step.operands.name == "BAR") {
-            self.followed.push((at, Rule::AcrossBarrier));
-        }
-        let is_collective = name == "ENDCOLLECTIVE" && !entries.is_empty();
-        if is_over || is_met || is_collective {
-            entries.clear();
-        }
-        let is_pending = std::mem::take(&mut state.is_pending[scoreboard]);
-        if is_pending {
-            self.followed.push((at, Rule::EndOfHead));
-        }
-        if is_met && !is_over {
-            self.followed.push((at, Rule::ThreadsMeet));
-        }
-        if is_over && has_inherited {
-            self.followed.push((at, Rule::Inherited));
-        } else if is_over && state.was_inherited[scoreboard] {
-            self.followed.push((at, Rule::Refilled));
-        }
-        is_over || is_met || is_pending || is_collective
-    }
 }
 
 /// Returns the registers for which an instruction sets a scoreboard.
@@ -619,11 +547,4 @@ fn reads_first(step: &Step, later: &Step) -> bool {
         "LDG" | "ATOMG" => matches!(step.operands.name, "LDG" | "ATOMG"),
         _ => false,
     }
-}
-
-/// Returns `true` if an entry is for uniform registers that are written.
-fn holds_uniform(entries: &[Entry]) -> bool {
-    entries
-        .iter()
-        .any(|entry| entry.kind == Kind::Written && !entry.registers.uniform().is_empty())
 }
