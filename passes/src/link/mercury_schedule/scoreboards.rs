@@ -342,7 +342,9 @@ impl<'c> Allocator<'c> {
             ];
             for (_, kind) in kinds.into_iter().filter(|(is_set, _)| *is_set) {
                 let registers = registers(step, kind);
-                let conflict = self.conflict(Some(at), at + 1, end, kind, &registers)?;
+                // Time passes for what is written whatever the guards.
+                let setter = (kind == Kind::Read).then_some(at);
+                let conflict = self.conflict(setter, at + 1, end, kind, &registers)?;
                 if conflict < end {
                     let finish = time + latency::until(step, kind == Kind::Written, waited);
                     let sources = self.code.steps[conflict].operands.used.general();
