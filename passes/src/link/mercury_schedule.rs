@@ -274,9 +274,9 @@ pub(crate) fn is_schedule_of(code: &[u8], other: &[u8], sm: u16) -> bool {
 }
 
 /// Returns code with the scoreboards that the finalizer gives it: where the compiler has some, but for
-/// the first load of the stack pointer where that is freed. The code is for sm_`sm`; `places` are those of the instructions of
-/// the compiled code, if they are others now. The code as it was compiled has to have those that the
-/// same rules give.
+/// the first load of the stack pointer where that is freed. The code is for sm_`sm`; `places` are
+/// those of the instructions of the compiled code, if they are others now. The code as it was
+/// compiled has to have those that the same rules give.
 fn schedule(
     compiled: &[u8],
     mut made: Vec<u8>,
