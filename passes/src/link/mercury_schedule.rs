@@ -23,6 +23,7 @@
 mod blocks;
 mod edited;
 mod ends;
+mod issue;
 mod latency;
 mod scoreboards;
 
@@ -321,10 +322,45 @@ fn schedule(
         let word = step.word.with_barriers(write, read, waits);
         bytes.copy_from_slice(&word.0.to_le_bytes());
     }
-    match stalls_suffice(compiled) && stalls_suffice(&made) {
-        true => Ok(made),
-        false => Err(Unproved::Stall),
+    if !stalls_suffice(compiled) || !stalls_suffice(&made) {
+        return Err(Unproved::Stall);
     }
+    shorten_stalls(compiled, &mut made, places)?;
+    Ok(made)
+}
+
+/// Takes the second cycle off a first load that is freed. What sets a scoreboard takes two where the
+/// next one waits for it, and at the end of a block. The finalizer knows whether they are needed for
+/// something else: here that is not known, so that other code where it matters is not proved.
+fn shorten_stalls(
+    compiled: &[u8],
+    made: &mut [u8],
+    places: Option<&Places>,
+) -> Result<(), Unproved> {
+    let words: Vec<Instruction> = Instruction::all(made).collect();
+    let compiled: Vec<Instruction> = Instruction::all(compiled).collect();
+    let numbers: Vec<(usize, usize)> = match places {
+        Some(places) => places.kept().collect(),
+        None => (0..words.len()).map(|number| (number, number)).collect(),
+    };
+    for (was, number) in numbers {
+        let (Some(before), Some(word)) = (compiled.get(was..was + 2), words.get(number)) else {
+            continue;
+        };
+        if word.stall() != 2 {
+            continue;
+        }
+        let is_freed = before[0].write_barrier() != 7 && word.write_barrier() == 7;
+        let next = words.get(number + 1);
+        let waits = next.is_some_and(|next| is_waited_for(*word, *next));
+        if is_freed {
+            let word = word.with_stall(1);
+            made[number * 16..number * 16 + 16].copy_from_slice(&word.0.to_le_bytes());
+        } else if is_waited_for(before[0], before[1]) && !waits {
+            return Err(Unproved::Stall);
+        }
+    }
+    Ok(())
 }
 
 /// Returns which instructions set scoreboards.
@@ -350,8 +386,11 @@ fn barriers(word: Instruction) -> Barriers {
 /// finalizer allows for by another stall.
 fn stalls_suffice(code: &[u8]) -> bool {
     let mut pairs = Instruction::all(code).zip(Instruction::all(code).skip(1));
-    pairs.all(|(word, next)| {
-        let waits = |scoreboard: u8| scoreboard < 6 && next.waits() >> scoreboard & 1 != 0;
-        word.stall() >= 2 || !(waits(word.write_barrier()) || waits(word.read_barrier()))
-    })
+    pairs.all(|(word, next)| word.stall() >= 2 || !is_waited_for(word, next))
+}
+
+/// Returns `true` if an instruction waits for a scoreboard that the one before sets.
+fn is_waited_for(word: Instruction, next: Instruction) -> bool {
+    let waits = |scoreboard: u8| scoreboard < 6 && next.waits() >> scoreboard & 1 != 0;
+    waits(word.write_barrier()) || waits(word.read_barrier())
 }

@@ -7,15 +7,13 @@ use cuweld_elf::sass::operands::Generation;
 use cuweld_elf::sass::operands::Guard;
 use cuweld_elf::sass::operands::Operands;
 
-use super::latency;
-
 /// An instruction with what it writes and reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) word: Instruction,
     pub(super) operands: Operands,
-    /// Whether the finalizer counts no time for it.
-    pub(super) is_uncounted: bool,
+    /// The SM for which its time is counted.
+    pub(super) sm: u16,
 }
 
 impl Step {
@@ -91,11 +89,7 @@ impl Code {
         }
         let step = |word| {
             let operands = Operands::of(Generation::Sm100, word)?;
-            Some(Step {
-                word,
-                operands,
-                is_uncounted: latency::is_uncounted(&operands, sm),
-            })
+            Some(Step { word, operands, sm })
         };
         let steps: Option<Vec<Step>> = words.into_iter().map(step).collect();
         let steps = steps?;

@@ -14,6 +14,7 @@ use std::fmt;
 
 use cuweld_elf::sass::operands::Registers;
 
+use self::choice::latest;
 use self::proof::Rule;
 use super::blocks::Code;
 use super::blocks::Step;
@@ -143,14 +144,17 @@ struct Place {
 /// What is known between two instructions of a block.
 struct State {
     live: Live,
-    /// The scoreboards that other blocks left in use.
-    was_inherited: [bool; SCOREBOARDS],
+    /// When what other blocks left is over on each scoreboard, in cycles of the block; it counts even
+    /// when it was waited for. 0 for nothing.
+    inherited: [i64; SCOREBOARDS],
     /// What the loop leaves where it comes back to the block, its head.
     returning: Live,
     /// The scoreboards of these that nobody has waited for.
     is_pending: [bool; SCOREBOARDS],
     /// The cycles since the block began.
     time: i64,
+    /// When the instructions before were issued.
+    times: Vec<i64>,
     /// Whether the instruction waits for general registers that it reads.
     waits_for_sources: bool,
     /// The last instruction that lost time by waiting.
@@ -326,12 +330,12 @@ impl<'c> Allocator<'c> {
     fn times(&mut self, start: usize, end: usize) -> Option<Vec<i64>> {
         let mut times = Vec::with_capacity(end - start + 1);
         let mut ready = vec![(i64::MIN, false); end - start + 1];
-        let mut time = 0;
         for at in start..end {
             let step = &self.code.steps[at];
             let (until, has_sources) = ready[at - start];
-            let waited = has_sources && until > time;
-            time = time.max(until);
+            let earliest = self.code.earliest(start, at, &times);
+            let waited = has_sources && until > earliest;
+            let time = earliest.max(until);
             times.push(time);
             let kinds = [
                 (
@@ -354,9 +358,9 @@ impl<'c> Allocator<'c> {
                     *has_sources |= is_source;
                 }
             }
-            time += step.stall();
         }
-        times.push(time);
+        let last = times.last().zip(self.code.steps[start..end].last());
+        times.push(last.map_or(0, |(time, step)| time + step.stall()));
         Some(times)
     }
 
@@ -381,19 +385,22 @@ impl<'c> Allocator<'c> {
         self.found[block] = Some(live.clone());
         let place = self.place(block, &live)?;
         let returning = std::mem::take(&mut self.returning[block]);
-        let was_inherited = live.each_ref().map(|entries| !entries.is_empty());
+        let inherited = live.each_ref().map(|entries| latest(entries));
         let is_pending = self.pending(&returning, &live);
         let mut state = State {
             live,
-            was_inherited,
+            inherited,
             returning,
             is_pending,
             time: 0,
+            times: Vec::with_capacity(place.end - place.start),
             waits_for_sources: false,
             delayed: None,
         };
         for (at, barriers) in (place.start..place.end).zip(&mut barriers[place.start..place.end]) {
+            state.time = self.code.earliest(place.start, at, &state.times);
             let mut waits = self.waits(&mut state, at)?;
+            state.times.push(state.time);
             let (mut read, mut write) = (None, None);
             if self.needs[at].read {
                 read = Some(self.set(&mut state, &place, at, Kind::Read, &mut waits)?);
@@ -417,11 +424,12 @@ impl<'c> Allocator<'c> {
                     bits | u8::from(is_waited) << scoreboard
                 }),
             };
-            state.time += self.code.steps[at].stall();
         }
+        let last = &self.code.steps[place.end - 1];
+        let ends = state.time + last.stall();
         for entry in state.live.iter_mut().flatten() {
             let finish = entry.finish.unwrap_or(entry.left);
-            entry.left = (finish - state.time).max(0);
+            entry.left = (finish - ends).max(0);
         }
         Some(state.live)
     }
@@ -462,6 +470,12 @@ impl<'c> Allocator<'c> {
                     time = time.max(finish);
                 }
                 live.clear();
+            }
+            // Time passes for what is written whatever the guards.
+            for entry in &*live {
+                if entry.kind == Kind::Written && holds(entry, None) {
+                    time = time.max(entry.finish.unwrap_or(time));
+                }
             }
             if comes_back && !is_waited && !live.is_empty() {
                 self.followed.push((at, Rule::ComesBack));
@@ -545,8 +559,9 @@ fn early(step: &Step) -> Registers {
 /// of a later one of the block: it takes both in order.
 fn reads_first(step: &Step, later: &Step) -> bool {
     match later.operands.name {
-        "LDS" => matches!(step.operands.name, "LDS" | "STS" | "STG"),
+        "LDS" => matches!(step.operands.name, "LDS" | "STS" | "STG" | "REDG" | "SHFL"),
         "LDG" | "ATOMG" => matches!(step.operands.name, "LDG" | "ATOMG"),
+        "SHFL" => matches!(step.operands.name, "LDS" | "STS" | "STG"),
         _ => false,
     }
 }

@@ -44,7 +44,8 @@ impl Allocator<'_> {
         }
         let has_own = entries.iter().any(|entry| !entry.is_inherited());
         let has_inherited = entries.iter().any(Entry::is_inherited);
-        let is_over = has_own && entries.iter().all(is_over);
+        let is_over =
+            has_own && entries.iter().all(is_over) && state.inherited[scoreboard] <= state.time;
         // What decides: all that are over, or the one that lasts longest.
         let own = entries.iter().filter(|entry| !entry.is_inherited());
         let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
@@ -81,8 +82,6 @@ impl Allocator<'_> {
         }
         if is_over && has_inherited {
             self.followed.push((at, Rule::Inherited));
-        } else if is_over && state.was_inherited[scoreboard] {
-            self.followed.push((at, Rule::Refilled));
         }
         is_over || is_met || is_pending || is_collective
     }

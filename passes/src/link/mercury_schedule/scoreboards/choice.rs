@@ -112,7 +112,7 @@ fn earliest(entries: &[Entry]) -> Option<usize> {
 }
 
 /// Returns when a scoreboard is over.
-fn latest(entries: &[Entry]) -> i64 {
+pub(super) fn latest(entries: &[Entry]) -> i64 {
     let finishes = entries
         .iter()
         .map(|entry| entry.finish.unwrap_or(entry.left));

@@ -28,9 +28,6 @@ pub(super) enum Rule {
     LoadsBeforeLoop,
     /// What comes from other blocks is waited for with what the block set.
     Inherited,
-    /// What the block set is over, on a scoreboard that other blocks left in use and that was waited
-    /// for before.
-    Refilled,
     /// What was set before a barrier of the block is over.
     AcrossBarrier,
     /// An instruction is over, or not yet, by these few cycles where its block ends.
