@@ -149,10 +149,48 @@ pub fn guard_ends(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
     })
 }
 
+/// What memory barriers of code have that no other code needs.
+struct Needless {
+    /// Waits for shared memory: they are needed where the code copies to it while threads go on.
+    waits: bool,
+    /// Barriers of a block of threads in front of wider ones: they are needed where the code
+    /// announces bytes to barriers in shared memory.
+    barriers: bool,
+}
+
+impl Needless {
+    fn of(code: &[u8]) -> Needless {
+        let has = |is_such: fn(Instruction) -> bool| Instruction::all(code).any(is_such);
+        Needless {
+            waits: !has(Instruction::copies_to_shared),
+            barriers: !has(Instruction::expects_bytes),
+        }
+    }
+
+    /// Returns `true` if an instruction in a run with a memory barrier, with the next one of the run,
+    /// goes.
+    fn has(&self, word: Instruction, next: Option<Instruction>) -> bool {
+        let is_followed = next.is_some_and(Instruction::is_wide_memory_barrier);
+        self.waits && word.waits_for_shared()
+            || self.barriers && word.is_weak_block_barrier() && is_followed
+    }
+}
+
+/// Returns `true` if a run of instructions of some code has what [`thin_fences`] takes out.
+pub fn has_needless(code: &[u8], run: &[u8]) -> bool {
+    let needless = Needless::of(code);
+    let next = Instruction::all(run).skip(1).map(Some).chain([None]);
+    Instruction::all(run).any(Instruction::is_memory_barrier)
+        && Instruction::all(run)
+            .zip(next)
+            .any(|(word, next)| needless.has(word, next))
+}
+
 /// Takes out what memory barriers have that no other code needs: waits for shared memory, and
 /// barriers of a block of threads in front of wider ones. `None` for code in which something is not
 /// known that may have to move.
 pub fn thin_fences(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
+    let needless = Needless::of(code);
     edit(code, capmerc, |form, words| {
         let Form::Run(Some(record)) = form else {
             return Some(None);
@@ -161,12 +199,10 @@ pub fn thin_fences(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
             return Some(None);
         }
         let next = words[1..].iter().map(|word| Some(word.word)).chain([None]);
-        let stays = words.iter().zip(next).filter(|(word, next)| {
-            let is_followed = next.is_some_and(Instruction::is_wide_memory_barrier);
-            let is_needless =
-                word.word.waits_for_shared() || word.word.is_weak_block_barrier() && is_followed;
-            !is_needless
-        });
+        let stays = words
+            .iter()
+            .zip(next)
+            .filter(|(word, next)| !needless.has(word.word, *next));
         let stays: Vec<Word> = stays.map(|(word, _)| *word).collect();
         if stays.len() == words.len() {
             return Some(None);

@@ -6,6 +6,7 @@ use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::capmerc::Item;
+use cuweld_elf::mercury::edit::has_needless;
 use cuweld_elf::note_records::NOTE_TOOL_INFO;
 use cuweld_elf::note_records::tool_info_strings;
 use cuweld_elf::sass::Instruction;
@@ -247,15 +248,15 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeCh
     }
     let merc = module.sections[row.views.merc?.text].bytes();
     let capmerc = Capmerc::parse(merc).ok()?;
-    let has_run = |is_such: fn(&[u8]) -> bool| {
+    let has_run = |is_such: &dyn Fn(&[u8]) -> bool| {
         capmerc.marked().any(|item| {
             matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
         })
     };
-    if has_run(is_workaround) {
+    if has_run(&is_workaround) && has_run(&|run| has_needless(code, run)) {
         return Some(CodeChange::WorkAround);
     }
-    if has_run(is_guarded_end) {
+    if has_run(&is_guarded_end) {
         return Some(CodeChange::Other {
             what: CodeChange::FirstLoad.what(),
             why: "it calls nothing, and has a memory barrier where it ends",
