@@ -34,8 +34,15 @@ pub(super) fn change_scoreboards(code: &[u8]) -> bool {
         let bit = |scoreboard: u8| 1_u8.checked_shl(scoreboard.into()).unwrap_or(0) & 0x3f;
         pending &= !word.waits();
         let Some(operands) = Operands::of(Generation::Sm100, *word) else {
-            // What it does is not known; calls end a block.
-            (pending, predicates) = (bit(word.write_barrier()) | bit(word.read_barrier()), [0; 8]);
+            // What it does is not known: any predicate may depend on it.
+            let set = bit(word.write_barrier()) | bit(word.read_barrier());
+            match word.is_call() {
+                true => (pending, predicates) = (set, [0; 8]),
+                false => {
+                    pending |= set;
+                    predicates = predicates.map(|predicate| predicate | set);
+                }
+            }
             continue;
         };
         if let (true, Some(Guard { number, .. })) = (word.is_exit(), operands.guard)
@@ -66,7 +73,8 @@ pub(super) fn change_scoreboards(code: &[u8]) -> bool {
 }
 
 /// Shortens the stall of instructions that were followed by an end that waits for them, which takes
-/// two cycles: now a barrier follows.
+/// two cycles, or that an end follows only after some: now a barrier follows. What decides whether
+/// the barrier is met takes two cycles as before.
 pub(super) fn relax(code: &mut [u8]) {
     let words: Vec<Instruction> = Instruction::all(code).collect();
     for (at, five) in words.windows(5).enumerate() {
@@ -74,9 +82,13 @@ pub(super) fn relax(code: &mut [u8]) {
             continue;
         };
         let waits = |scoreboard: u8| scoreboard < 6 && end.waits() >> scoreboard & 1 != 0;
+        let decides = Operands::of(Generation::Sm100, before)
+            .zip(Operands::of(Generation::Sm100, barrier))
+            .is_none_or(|(before, barrier)| before.defined.meets(&barrier.used));
         let is_guarded = barrier.is_memory_barrier() && errors.is_error_barrier() && end.is_exit();
         let is_waited = waits(before.write_barrier()) || waits(before.read_barrier());
-        if is_guarded && is_waited && before.stall() == 2 {
+        let is_arrival = Generation::Sm100.name(before) == Some("UCGABAR_ARV");
+        if is_guarded && (is_waited && !decides && before.stall() == 2 || is_arrival) {
             let word = before.with_stall(1);
             code[at * 16..at * 16 + 16].copy_from_slice(&word.0.to_le_bytes());
         }
