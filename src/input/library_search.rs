@@ -5,8 +5,6 @@
 //! over with a warning. A library that is nowhere is no error: nvcc passes on all `-l` options, and
 //! most libraries hold no device code.
 
-use cuweld_elf::raw::EM_CUDA;
-
 use super::archive;
 use super::diagnostic::DiagnosticKind;
 use super::error::InputError;
@@ -132,7 +130,8 @@ impl SearchPath<'_> {
         Ok(None)
     }
 
-    /// Decides by the first member that is no cubin.
+    /// Decides by the first member for the host or that is no ELF file: those for other hosts, and
+    /// cubins, are passed over.
     fn check(&self, bytes: &[u8]) -> Fit {
         let Some(names) = bytes.get(MAGIC_SIZE..).filter(|names| !names.is_empty()) else {
             return Fit::Incompatible("it has no members, so that nothing of it is needed");
@@ -149,14 +148,21 @@ impl SearchPath<'_> {
             return Fit::Incompatible("it is no archive");
         }
         let list = archive::members(bytes);
-        let kinds = list.members.iter();
-        let mut kinds = kinds.map(|member| member.data.and_then(identify::elf_kind));
-        let is_cubin = |kind: &Option<ElfKind>| kind.is_some_and(|kind| kind.machine == EM_CUDA);
-        let first = kinds.clone().next().flatten();
-        match kinds.find(|kind| !is_cubin(kind)).flatten().or(first) {
-            Some(kind) if kind.machine == self.cpu_arch.machine() => Fit::Compatible,
-            Some(_) => Fit::Incompatible("its first member is for another host (`-cpu-arch`)"),
-            None => Fit::Incompatible("its first member is no object"),
+        let members = list.members.iter();
+        let mut kinds = members.map(|member| member.data.and_then(identify::elf_kind));
+        let is_other = |kind: &Option<ElfKind>| {
+            kind.is_some_and(|kind| kind.machine != self.cpu_arch.machine())
+        };
+        match (
+            kinds.clone().next().flatten(),
+            kinds.find(|kind| !is_other(kind)),
+        ) {
+            (_, Some(Some(_))) => Fit::Compatible,
+            (None, _) => Fit::Incompatible("its first member is no object"),
+            (Some(_), None) => Fit::Incompatible("its members are for another host (`-cpu-arch`)"),
+            (Some(_), Some(None)) => Fit::Incompatible(
+                "its members are for another host (`-cpu-arch`), up to one that is no object",
+            ),
         }
     }
 }
@@ -246,7 +252,7 @@ mod tests {
             search(files, CpuArch::X86_64),
             (
                 Ok(Some("d2/libx.a".to_owned())),
-                vec!["its first member is for another host (`-cpu-arch`)"]
+                vec!["its members are for another host (`-cpu-arch`)"]
             )
         );
         assert_eq!(
@@ -262,7 +268,7 @@ mod tests {
             (b"no archive/", "it is no archive"),
             (
                 &library(190),
-                "its first member is for another host (`-cpu-arch`)",
+                "its members are for another host (`-cpu-arch`)",
             ),
             (&text, "its first member is no object"),
         ] {
@@ -271,13 +277,29 @@ mod tests {
                 (Ok(None), vec![why])
             );
         }
-        // Cubins do not count.
-        let cubin = cubin(1, 0);
-        let mixed = archive(&[("a.cubin", &cubin), ("b.o", &host_object(&[]))]);
-        assert_eq!(
-            search(&[("d1/libx.a", &mixed)], CpuArch::X86_64),
-            (Ok(Some("d1/libx.a".to_owned())), vec![])
-        );
+        // A later member for the host suffices, unless one before it is no ELF file.
+        let host = |machine: u16| {
+            let mut object = host_object(&[]);
+            object[18..20].copy_from_slice(&machine.to_le_bytes());
+            object
+        };
+        let (cubin, arm, x86, text) = (cubin(1, 0), host(183), host(62), b"text".to_vec());
+        let stops = "its members are for another host (`-cpu-arch`), up to one that is no object";
+        for (members, cpu_arch, why) in [
+            (vec![&cubin, &x86], CpuArch::X86_64, None),
+            (vec![&arm, &x86], CpuArch::X86_64, None),
+            (vec![&cubin, &arm, &x86], CpuArch::X86_64, None),
+            (vec![&x86, &arm], CpuArch::Aarch64, None),
+            (vec![&arm, &text, &x86], CpuArch::X86_64, Some(stops)),
+        ] {
+            let members: Vec<(&str, &[u8])> = members
+                .iter()
+                .map(|member| ("a.o", member.as_slice()))
+                .collect();
+            let (found, warnings) = search(&[("d1/libx.a", &archive(&members))], cpu_arch);
+            assert_eq!(found.unwrap().is_some(), why.is_none());
+            assert_eq!(warnings, why.into_iter().collect::<Vec<_>>());
+        }
     }
 
     #[test]
