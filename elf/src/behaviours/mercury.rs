@@ -170,6 +170,7 @@ super::behaviours! {
     ADDRESSES_IN_REPLACED_COPIES = "addresses-in-replaced-copies", shown by [
         "mercury-discarded-debug",
         "mercury-discarded-debug-destructor",
+        "mercury-discarded-debug-plain",
         "mercury-replaced-ranges",
     ];
     /// Tables of switches have a relocation in Mercury for each bank that they are part of, and

@@ -211,10 +211,14 @@ impl<'m> Encode<'m, '_> {
         let module = self.module;
         let link = module.symbols[module.functions[function].symbol].link?;
         let linked = module.link_function(link)?;
-        // After the index of the section with the SASS.
+        // A capsule does not say which instructions its plain items are, and these have one or two
+        // units of Mercury.
         let code = |function: FunctionId| {
-            let section = module.functions[function].views.merc?.text;
-            module.sections[section].bytes().get(4..)
+            let views = &module.functions[function].views;
+            let sass = module.sections[views.sass.text].bytes();
+            // After the index of the section with the SASS.
+            let capsule = module.sections[views.merc?.text].bytes().get(4..)?;
+            Some((capsule, sass))
         };
         (self.is_discarded(function) && code(linked) != code(function)).then_some(linked)
     }
