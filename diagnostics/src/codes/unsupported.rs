@@ -160,7 +160,7 @@ codes! {
         when "The type of a defined symbol is not one that compilers write.";
     SHADOWED_NAME "shadowed-name":
         "a kernel or texture with the name of a local symbol in another object"
-        when "A local symbol has the name of a kernel or texture of another object that takes part, such as two kernels of PTX without `.visible`, or an object given twice: nvlink gives both one constant bank, with the parameters of both at the same place, and a program can launch only one of them by the name."
+        when "A local symbol has the name of a kernel or texture of another object that takes part. nvlink gives two local kernels of one name (PTX without `.visible`, or an object given twice) one constant bank; they are linked as nvlink links them if they can share nothing else, as no object of the link has shared variables, textures, or constants of functions."
         advice "Give one of the two another name.";
     UNTYPED_NAME "untyped-name":
         "a symbol without a type, of a name that an object before has"

@@ -123,6 +123,12 @@ super::behaviours! {
         "local-kernel-before-reference",
         "local-kernel-after-function",
     ];
+    /// Local kernels of one name in several objects have one bank, that of the first: the parameters
+    /// of each are added to its end, while code and records have them at its beginning.
+    PARAMETERS_OF_LOCAL_KERNELS = "parameters-of-local-kernels", shown by [
+        "local-kernels",
+        "local-kernels-relocatable",
+    ];
     /// With `-g` the first function of an object that is undefined and new to the link leaves a local
     /// symbol without a name and section, which the object's records have in place of symbol 0.
     UNDEFINED_LEAVES_UNNAMED = "undefined-leaves-unnamed" until (13, 0), shown by [

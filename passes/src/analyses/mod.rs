@@ -17,6 +17,7 @@ mod meanings;
 pub mod name_patterns;
 mod prototypes;
 mod reachers;
+mod shared_parameters;
 pub(crate) mod value_tables;
 pub(crate) mod yields;
 
@@ -42,6 +43,7 @@ pub use kinds::Kinds;
 pub use meanings::Meanings;
 pub use prototypes::Prototypes;
 pub use reachers::reachers;
+pub(crate) use shared_parameters::SharedParameters;
 
 use std::any::Any;
 use std::any::TypeId;

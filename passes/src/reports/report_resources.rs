@@ -33,6 +33,7 @@ use serde::Deserialize;
 
 use crate::analyses::LiveFunctions;
 use crate::analyses::Preserved;
+use crate::analyses::SharedParameters;
 use crate::link::place_memory::CONSTANT_BANK_LIMIT;
 use crate::link::place_memory::constant_merge;
 use crate::link::place_memory::constant_merge::ConstantMerge;
@@ -267,6 +268,10 @@ impl Needs {
             if !is_module_bank(piece.bank) && size > 0 {
                 grow(&mut needs.banks[piece.kernel.index()], piece.bank, size);
             }
+        }
+        // The bank of all local kernels of a name.
+        for &(kernel, holder) in SharedParameters::of(module).kernels() {
+            needs.banks[kernel.index()] = needs.banks[holder.index()].clone();
         }
         if let Some(last) = module.header_slots.last() {
             let end = last.offset.saturating_add(SLOT_SIZE);

@@ -330,26 +330,61 @@ pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
 
 /// Returns the kernels, textures, samplers and surfaces that have the name of a local symbol of
 /// another object that takes part: nvlink refuses such links in some orders, and gives kernels of
-/// one name each other's parts in others.
+/// one name each other's parts in others. Local kernels may share their parameter bank
+/// [parameters-of-local-kernels], but no other memory.
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
     // Which objects take part is asked only where it matters.
     if shadowed_among(module, |_| true).is_empty() {
         return Vec::new();
     }
     let states = select_objects::states(module);
-    shadowed_among(module, |object| states[object.index()].is_included())
+    let takes_part = |object: ObjectId| states[object.index()].is_included();
+    let mut found = shadowed_among(module, takes_part);
+    if !has_function_memory(module, takes_part) {
+        let locals = local_names(module, takes_part, |symbol| !symbol.is_entry());
+        found.retain(|symbol| {
+            !symbol.is_local() || !symbol.is_entry() || locals.contains_key(symbol.name)
+        });
+    }
+    found
+}
+
+/// Returns `true` if kernels of one name could share other memory than that of their parameters:
+/// shared variables, slots of textures, samplers and surfaces, and constants of their own or of
+/// functions that they reach.
+fn has_function_memory(module: &Module<'_>, takes_part: impl Fn(ObjectId) -> bool) -> bool {
+    let is_memory = |symbol: &Symbol<'_>| {
+        symbol.is_shared() && !known_symbols::is_reserved_shared_symbol(symbol.name)
+            || symbol.ty.is_header()
+    };
+    let is_constants =
+        |section: &Section<'_>| matches!(section.kind, SectionKind::FunctionConstants(1..));
+    let mut symbols = module.symbols.values();
+    let mut sections = module.sections.values();
+    symbols.any(|symbol| is_memory(symbol) && takes_part(symbol.object))
+        || sections.any(|section| is_constants(section) && takes_part(section.object))
+}
+
+/// Returns the names of local symbols, each with the first object that has it.
+fn local_names<'module>(
+    module: &'module Module<'_>,
+    takes_part: impl Fn(ObjectId) -> bool,
+    counts: impl Fn(&Symbol<'_>) -> bool,
+) -> HashMap<&'module [u8], ObjectId, FixedState> {
+    let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
+    for symbol in module.symbols.values() {
+        if may_shadow(symbol) && counts(symbol) && takes_part(symbol.object) {
+            local.entry(symbol.name).or_insert(symbol.object);
+        }
+    }
+    local
 }
 
 fn shadowed_among<'module>(
     module: &'module Module<'_>,
     takes_part: impl Fn(ObjectId) -> bool,
 ) -> Vec<&'module Symbol<'module>> {
-    let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
-    for symbol in module.symbols.values() {
-        if may_shadow(symbol) && takes_part(symbol.object) {
-            local.entry(symbol.name).or_insert(symbol.object);
-        }
-    }
+    let local = local_names(module, &takes_part, |_| true);
     let is_shadowed = |symbol: &&Symbol<'_>| {
         (symbol.is_entry() || symbol.ty.is_header())
             && takes_part(symbol.object)

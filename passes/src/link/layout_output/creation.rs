@@ -66,6 +66,7 @@ use super::strings::Named;
 use super::strings::Names;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
+use crate::analyses::SharedParameters;
 use crate::analyses::creates_locals_first;
 use crate::link::place_memory::each_taken;
 use crate::link::place_memory::empty_sections::EmptySections;
@@ -79,6 +80,8 @@ struct Replay<'m, 'data> {
     names: Names<'m, 'data>,
     out: Created<'data>,
     own_banks: OwnBanks,
+    /// Local kernels whose parameters lie in the bank of another.
+    shared_parameters: SharedParameters,
     /// Constant banks of functions that have their number but are not in the output.
     moved_banks: HashSet<(LinkSymbolId, &'data [u8]), FixedState>,
     /// Sections of dead functions that have their number; none if no function is dead.
@@ -170,6 +173,7 @@ pub(super) fn replay<'data>(
         names,
         out,
         own_banks: OwnBanks::find(module, &outcomes),
+        shared_parameters: SharedParameters::of(module),
         moved_banks: HashSet::default(),
         numbered: vec![
             false;

@@ -36,6 +36,7 @@ use super::CONSTANT_BANK_LIMIT;
 use super::constant_chunks::Covered;
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
+use crate::analyses::SharedParameters;
 use crate::analyses::reachers;
 
 /// The constants of one function in one bank.
@@ -120,9 +121,7 @@ pub fn place(
     let is_own = |constants: &&Constants| is_kernel[constants.owner.index()];
     let own = || constants.iter().filter(is_own).chain(&orphans);
     module.bank_pieces.reserve(constants.len());
-    for constants in own() {
-        constants.place(module, &[constants.owner], 0, constants.align);
-    }
+    place_own(module, own());
     let is_device = |constants: &&Constants| !is_own(constants);
     let device: Vec<&Constants> = constants.iter().filter(is_device).collect();
     let mut numbers: Vec<u8> = device.iter().map(|constants| constants.bank).collect();
@@ -169,7 +168,25 @@ pub fn place_by_function(
                 )),
             );
         }
-        constants.place(module, &[constants.owner], 0, constants.align);
+    }
+    place_own(module, constants.iter().chain(&orphans));
+}
+
+/// Begins the bank of each function with its own constants. The parameters of local kernels of one
+/// name lie one after the other in the bank of the first [parameters-of-local-kernels].
+fn place_own<'c>(module: &mut Module<'_>, own: impl Iterator<Item = &'c Constants>) {
+    let shared = SharedParameters::of(module);
+    let mut ends: HashMap<FunctionId, u64, FixedState> = HashMap::default();
+    for constants in own {
+        let is_parameters = constants.bank == PARAMETER_BANK && !shared.is_empty();
+        let holder = shared.holder(constants.owner).filter(|_| is_parameters);
+        let kernel = holder.unwrap_or(constants.owner);
+        let before = holder.and_then(|holder| ends.get(&holder)).copied();
+        let at = align_up(before.unwrap_or(0), constants.align);
+        if is_parameters {
+            ends.insert(kernel, at.saturating_add(constants.size));
+        }
+        constants.place(module, &[kernel], at, constants.align);
     }
 }
 

@@ -271,7 +271,12 @@ impl<'data> Replay<'_, 'data> {
             self.out.placed[id.index()] = out as u32;
             return true;
         };
+        let holder = match section.kind {
+            SectionKind::FunctionConstants(0) => self.shared_parameters.holder(owner),
+            _ => None,
+        };
         let taken = match section.kind {
+            _ if holder.is_some() => holder.and_then(|holder| self.outcomes.get(holder).link),
             SectionKind::FunctionConstants(_) if self.own_banks.begins[id.index()] => {
                 self.module.symbols[self.module.functions[owner].symbol].link
             }
@@ -290,7 +295,9 @@ impl<'data> Replay<'_, 'data> {
         let content = match section.kind {
             // Constants of device functions become part of the banks of kernels that reach them;
             // their section is made first, and removed [constants-join-banks].
-            SectionKind::FunctionConstants(_) if !self.own_banks.begins[id.index()] => {
+            SectionKind::FunctionConstants(_)
+                if holder.is_none() && !self.own_banks.begins[id.index()] =>
+            {
                 if self.moved_banks.insert((link, section.name)) {
                     self.number();
                     // What a replaced copy had left of a discarded one.
