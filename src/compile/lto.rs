@@ -281,8 +281,7 @@ pub fn compile(
         };
         ptxas.compile(image)
     };
-    if is_program && ptxas_options.debugs() {
-        // The record of ptxas names its files then, and nvlink's has none.
+    if is_program && !ptxas.takes_program(&ptx) {
         reporter.report(&Diagnostic::refusal(unsupported::LTO_DEBUG).help("link without -g"))?;
         return Ok(None);
     }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
+use tempfile::TempDir;
+
 use super::record;
 use crate::input::PtxImage;
 use crate::input::Target;
@@ -15,6 +17,10 @@ use crate::replay_root::may_run_file;
 const INPUT_NAME: &str = "application ptx input";
 /// The object's name in the compiler's folder.
 const OUTPUT_NAME: &str = "cuweld.cubin";
+/// The object's name if the compiler is not told one.
+const DEFAULT_NAME: &str = "elf.o";
+/// Bytes that Linux takes as one argument of a program, without the NUL after it.
+const LONGEST_ARGUMENT: usize = (128 << 10) - 1;
 
 /// Options for ptxas that come from the link's command line. nvlink passes these and no others, as
 /// the option records of the compiled objects show.
@@ -103,6 +109,8 @@ pub struct Ptxas {
     target: Target,
     /// Options after those of the fatbin member.
     options: Vec<String>,
+    /// Whether code is compiled for the debugger.
+    debugs: bool,
 }
 
 impl Ptxas {
@@ -115,6 +123,7 @@ impl Ptxas {
                 false => target.without_family(),
             },
             options: link_options(options),
+            debugs: options.debugs(),
         }
     }
 
@@ -132,33 +141,63 @@ impl Ptxas {
         self.run(ptx.text, &options)
     }
 
-    /// Compiles a whole program, such as the result of link-time optimisation, to an executable
-    /// device ELF. Only the link's own options apply.
-    pub fn compile_program(&self, text: &[u8]) -> Result<Compiled, CompileError> {
-        self.run(text, &self.options)
+    /// Returns `true` if a whole program can be compiled to what nvlink's own compiler makes of it.
+    /// With debug information ptxas records the names of its files, nvlink's has none: the text is
+    /// an argument then, which has at most 128 KiB.
+    pub fn takes_program(&self, text: &[u8]) -> bool {
+        let text = without_padding(text);
+        !self.debugs || text.len() <= LONGEST_ARGUMENT && std::str::from_utf8(text).is_ok()
     }
 
-    /// Runs the compiler in a folder of its own, so that it names its input as nvlink's does.
+    /// Compiles a whole program, such as the result of link-time optimisation, to an executable
+    /// device ELF. Only the link's own options apply.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the compiler does, or if [`Ptxas::takes_program`] denies the program.
+    pub fn compile_program(&self, text: &[u8]) -> Result<Compiled, CompileError> {
+        if !self.debugs {
+            return self.run(text, &self.options);
+        }
+        let text = std::str::from_utf8(without_padding(text)).map_err(|error| {
+            let error = io::Error::new(io::ErrorKind::InvalidData, error);
+            let action = "pass the program to ptxas";
+            CompileError::System { action, error }
+        })?;
+        let words = ["--input-as-string", text];
+        self.run_in(&own_folder()?, &self.options, &words, DEFAULT_NAME)
+    }
+
+    /// Runs the compiler on a file whose name is that of nvlink's input.
     fn run(&self, text: &[u8], options: &[String]) -> Result<Compiled, CompileError> {
         let system = |action| move |error| CompileError::System { action, error };
-        let folder = tempfile::Builder::new()
-            .prefix("cuweld-")
-            .tempdir()
-            .map_err(system("make a temporary folder"))?;
-        // Text in fatbins ends with NULs.
-        let text = match text.iter().rposition(|byte| *byte != 0) {
-            Some(last) => text.get(..=last).unwrap_or(text),
-            None => b"",
-        };
-        std::fs::write(folder.path().join(INPUT_NAME), text)
+        let folder = own_folder()?;
+        std::fs::write(folder.path().join(INPUT_NAME), without_padding(text))
             .map_err(system("write a temporary file"))?;
+        self.run_in(
+            &folder,
+            options,
+            &[INPUT_NAME, "-o", OUTPUT_NAME],
+            OUTPUT_NAME,
+        )
+    }
+
+    /// Runs the compiler in a folder of its own, with options and then `words`. It writes `output`.
+    fn run_in(
+        &self,
+        folder: &TempDir,
+        options: &[String],
+        words: &[&str],
+        output: &str,
+    ) -> Result<Compiled, CompileError> {
+        let system = |action| move |error| CompileError::System { action, error };
         may_run_file(&self.path).map_err(system("run ptxas"))?;
         let start = Instant::now();
         let result = Command::new(&self.path)
             .current_dir(folder.path())
             .args(["-arch", &self.target.to_string(), "-m", "64"])
             .args(options)
-            .args([INPUT_NAME, "-o", OUTPUT_NAME])
+            .args(words)
             .output()
             .map_err(system("run ptxas"))?;
         let milliseconds = start.elapsed().as_secs_f64() * 1e3;
@@ -167,7 +206,7 @@ impl Ptxas {
         if !result.status.success() {
             return Err(CompileError::Refused { messages });
         }
-        let mut cubin = std::fs::read(folder.path().join(OUTPUT_NAME))
+        let mut cubin = std::fs::read(folder.path().join(output))
             .map_err(system("read the compiled object"))?;
         let release = record::release(&cubin);
         record::forget_files(&mut cubin, INPUT_NAME, OUTPUT_NAME);
@@ -177,6 +216,23 @@ impl Ptxas {
             milliseconds,
             release,
         })
+    }
+}
+
+/// Makes a folder for one run of the compiler.
+fn own_folder() -> Result<TempDir, CompileError> {
+    let made = tempfile::Builder::new().prefix("cuweld-").tempdir();
+    made.map_err(|error| CompileError::System {
+        action: "make a temporary folder",
+        error,
+    })
+}
+
+/// Returns PTX without the NULs at its end, which text in fatbins has.
+fn without_padding(text: &[u8]) -> &[u8] {
+    match text.iter().rposition(|byte| *byte != 0) {
+        Some(last) => text.get(..=last).unwrap_or(text),
+        None => b"",
     }
 }
 

@@ -315,8 +315,8 @@ codes! {
         when "An input holds PTX or LTO-IR where only machine code can be linked."
         advice "Compile it to a relocatable cubin first (`ptxas -c`).";
     LTO_DEBUG "lto-debug":
-        "-g for a program of LTO-IR alone"
-        when "nvlink's own compiler leaves records out that ptxas writes."
+        "-g for a large program of LTO-IR alone"
+        when "The PTX of the program has more than 128 KiB. ptxas records the names of its files with `-g`, nvlink's own compiler has none, and so the program has to be an argument of ptxas."
         advice "Link without `-g`.";
     OBFUSCATED "obfuscated":
         "an obfuscated member of a fatbin"

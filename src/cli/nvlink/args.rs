@@ -147,8 +147,9 @@ fn unsupported(low: &LowArgs, arch: Arch) -> Vec<&'static str> {
         .into_iter()
         .filter(|_| wants_lto(low));
     let virtual_target = arch.is_virtual.then_some("-arch=compute_*");
+    // One part is what a link without the option compiles.
     with_lto
-        .filter(|(id, _)| low.given(*id))
+        .filter(|(id, _)| low.given(*id) && low.number(*id) != Some(1))
         .map(|(_, name)| name)
         .chain(virtual_target)
         .collect()
