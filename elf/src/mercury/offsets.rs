@@ -353,6 +353,8 @@ fn main_of(sass: &[Bytes]) -> Option<Main> {
         [0x992, 0x992, 0x9ab, 0x5ab, 0x98f | 0x9c7] => 1,
         [0x992, 0x992, 0x9ab, 0x5ab, 0x9a8, 0x98f] => 4,
         _ if waits > 0 => return None,
+        // The same without the waits and the first `MEMBAR`, in kernels that are scheduled anew.
+        [0x992, 0x9ab, 0x5ab, 0x98f | 0x9c7] => 0,
         // `MEMBAR`, `ERRBAR`, `CGAERRBAR`, `EXIT`.
         [0x992, 0x9ab, 0x5ab, 0x94d] => 3,
         // `BAR` and others, as measured.
@@ -366,6 +368,8 @@ fn main_of(sass: &[Bytes]) -> Option<Main> {
         _ if is_collective(sass) => Some(0),
         // nvlink has some begin before the first one.
         Some(0x94d) => None,
+        // Of kernels that are scheduled anew frames alone were measured.
+        Some(0x98f | 0x9c7) if waits == 0 && operations.len() == 4 => None,
         _ => Some(number),
     };
     Some(Main { number, first })
