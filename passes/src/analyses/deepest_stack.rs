@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use super::Analyses;
 use super::Analysis;
 use super::CallGraph;
-use crate::checks::stack_limit::words_of_functions;
+use super::words_of_functions;
 
 /// The deepest call path through each component of the call graph, of a module whose attribute
 /// lists are merged. Linear in the graph.

@@ -19,6 +19,7 @@ mod prototypes;
 mod reachers;
 mod shared_parameters;
 pub(crate) mod value_tables;
+mod words_of_functions;
 pub(crate) mod yields;
 
 pub use call_graph::CallGraph;
@@ -33,6 +34,7 @@ pub(crate) use deepest_stack::DeepestStack;
 pub use early_aliases::EarlyAliases;
 pub use early_aliases::aliases_before_functions;
 pub(crate) use finalizer_profile::finalizer_profile;
+pub(crate) use finalizer_profile::is_specific;
 pub use host_kernels::HostKernels;
 pub use host_kernels::KnownBy;
 pub use instructions::Instructions;
@@ -44,6 +46,7 @@ pub use meanings::Meanings;
 pub use prototypes::Prototypes;
 pub use reachers::reachers;
 pub(crate) use shared_parameters::SharedParameters;
+pub(crate) use words_of_functions::words_of_functions;
 
 use std::any::Any;
 use std::any::TypeId;

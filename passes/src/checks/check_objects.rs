@@ -19,8 +19,6 @@ use cuweld_elf::Target;
 use cuweld_elf::finalize::can_finalize;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::raw::ET_EXEC;
-use cuweld_elf::target::compat;
-use cuweld_elf::target::section_types::sht;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_elf::validate::ArchitectureError;
 use cuweld_elf::validate::ObjectFacts;
@@ -32,12 +30,12 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
 use cuweld_ir::Section;
-use cuweld_ir::SectionId;
 use cuweld_ir::elf::origin::origin;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::Preserved;
 use crate::analyses::finalizer_profile;
+use crate::analyses::is_specific;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -231,18 +229,6 @@ fn check(
     before.mercury |= !facts.is_sass_alone();
     before.ewp |= facts.e_type == ET_EWP;
     Ok(())
-}
-
-/// Returns `true` if an object says that it was compiled for a target that ends in `a`.
-pub(crate) fn is_specific(module: &Module<'_>, object: &Object<'_>) -> bool {
-    // Rows of records are smaller than those of sections, and few have the code.
-    let is_compat = |section: SectionId| module.sections[section].ty == sht::CUDA_COMPAT;
-    let mut records = module.attributes[object.attributes].iter();
-    records.any(|record| {
-        record.code == compat::CUDA_ACCELERATOR_TARGET
-            && record.value == 1
-            && record.section.is_some_and(is_compat)
-    })
 }
 
 /// Gathers the facts about an object from its rows, as if it were the first one.

@@ -9,4 +9,4 @@ pub mod finalizer;
 pub(crate) mod register_limit;
 pub(crate) mod reserved_use;
 pub mod self_check;
-pub(crate) mod stack_limit;
+mod stack_limit;

@@ -3,12 +3,10 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_elf::target::attributes as code;
-use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 
 use crate::analyses::LiveFunctions;
+use crate::analyses::words_of_functions;
 
 /// Reports kernels that need more than their MAX_STACK_SIZE records allow; one whose need is not
 /// known needs more than any limit [unknown-stack-exceeds]. Limits of device functions do not
@@ -35,21 +33,4 @@ pub(crate) fn exceeded(module: &Module<'_>, live: &LiveFunctions) -> Vec<Diagnos
         ))
     });
     exceeded.collect()
-}
-
-/// Returns what the records of a code in the output's `.nv.info` say of functions, a word each: of
-/// MIN_STACK_SIZE the bytes of stack that kernels need, as `propagate-resources` wrote them.
-pub(crate) fn words_of_functions(
-    module: &Module<'_>,
-    code: u8,
-) -> HashMap<LinkSymbolId, u32, FixedState> {
-    let records = module.merged_info.first().into_iter();
-    let records = records.flat_map(|list| &list.records);
-    let records = records.map(|id| &module.attributes[*id]);
-    let records = records.filter(|record| record.code == code);
-    let needed = records.filter_map(|record| {
-        let symbol = module.refs(record).first()?.symbol()?;
-        Some((module.symbols[symbol].link?, record.word(0)?))
-    });
-    needed.collect()
 }

@@ -24,7 +24,7 @@ use cuweld_ir::plan::PlanContent;
 
 use super::Encode;
 use super::Refusal;
-use crate::checks::check_objects::is_specific;
+use crate::analyses::is_specific;
 use crate::threads::Work;
 
 /// Bytes of the record's value, its last; other records have 4 in all.

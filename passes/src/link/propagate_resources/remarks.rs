@@ -9,7 +9,7 @@ use crate::analyses::Analyses;
 use crate::analyses::CallGraph;
 use crate::analyses::DeepestStack;
 use crate::analyses::LiveFunctions;
-use crate::checks::stack_limit::words_of_functions;
+use crate::analyses::words_of_functions;
 use crate::remark::Remark;
 use crate::remark::RemarkInfo;
 use crate::remark::Remarks;
