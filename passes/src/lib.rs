@@ -11,6 +11,7 @@
 
 pub mod analyses;
 pub mod checks;
+mod facts;
 pub mod instrument;
 pub mod link;
 mod located;

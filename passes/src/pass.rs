@@ -10,9 +10,9 @@ use thiserror::Error;
 
 use crate::analyses::Analyses;
 use crate::analyses::Preserved;
+use crate::facts::FactInfo;
+use crate::facts::Facts;
 use crate::options::OptionInfo;
-use crate::pipeline::FactInfo;
-use crate::pipeline::Facts;
 use crate::remark::RemarkInfo;
 use crate::remark::Remarks;
 use crate::threads::Threads;

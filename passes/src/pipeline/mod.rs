@@ -9,7 +9,6 @@
 
 mod error;
 mod expand;
-mod facts;
 mod model;
 mod phases;
 mod resolve;
@@ -17,10 +16,10 @@ mod source;
 pub mod text_form;
 pub mod toml_form;
 
+pub use crate::facts::FactInfo;
+pub use crate::facts::Facts;
 pub use error::PipelineError;
 pub use error::PipelineErrorKind;
-pub use facts::FactInfo;
-pub use facts::Facts;
 pub use model::Action;
 pub use model::Anchor;
 pub use model::Condition;

@@ -4,11 +4,11 @@ use std::fmt;
 
 use cuweld_ir::Phase;
 
+use super::Facts;
 use super::error::PipelineError;
 use super::error::PipelineErrorKind;
 use super::expand::Expansion;
 use super::expand::expand;
-use super::facts::Facts;
 use super::model::Action;
 use super::model::Condition;
 use super::model::Pipeline;

@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn every_fact_is_documented() {
-        let page = include_str!("../../../docs/using/pipelines.md");
+        let page = include_str!("../../docs/using/pipelines.md");
         for info in Facts::ALL {
             let row = format!("| `{}` | {} |", info.name, info.doc);
             assert!(page.contains(&row), "docs/using/pipelines.md lacks: {row}");
