@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::internal;
 use cuweld_ir::Phase;
+use cuweld_passes::INSTRUMENTED;
 use cuweld_passes::instrument::Questions;
 use cuweld_passes::manager::PassManager;
-use cuweld_passes::pass::INSTRUMENTED;
 use cuweld_passes::pipeline::Facts;
 
 pub use self::dumping::DumpChanged;

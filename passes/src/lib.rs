@@ -44,3 +44,6 @@ pub use pass::Statistics;
 pub use remark::Remark;
 pub use remark::RemarkInfo;
 pub use remark::Remarks;
+
+/// Whether passes are watched at all: not in a build with the feature `uninstrumented`.
+pub const INSTRUMENTED: bool = !cfg!(feature = "uninstrumented");

@@ -26,6 +26,7 @@ use cuweld_ir::Phase;
 use selection::Selection;
 use thiserror::Error;
 
+use crate::INSTRUMENTED;
 use crate::analyses::Analyses;
 use crate::instrument::Instrument;
 use crate::instrument::InstrumentError;
@@ -33,7 +34,6 @@ use crate::instrument::PassReport;
 use crate::instrument::RunInfo;
 use crate::instrument::StepInfo;
 use crate::pass::Changed;
-use crate::pass::INSTRUMENTED;
 use crate::pass::PassCx;
 use crate::pass::PassError;
 use crate::pass::Statistics;

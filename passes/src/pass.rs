@@ -8,6 +8,7 @@ use cuweld_ir::Module;
 use cuweld_ir::Phase;
 use thiserror::Error;
 
+use crate::INSTRUMENTED;
 use crate::analyses::Analyses;
 use crate::analyses::Preserved;
 use crate::facts::FactInfo;
@@ -222,9 +223,6 @@ pub struct PassCx<'cx, 'data> {
     /// Threads for work that is worth them.
     pub threads: &'cx Threads,
 }
-
-/// Whether passes are watched at all: not in a build with the feature `uninstrumented`.
-pub const INSTRUMENTED: bool = !cfg!(feature = "uninstrumented");
 
 /// Counters of one pass instance, in order of first use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

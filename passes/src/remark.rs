@@ -33,7 +33,7 @@ pub use self::shown::Shown;
 pub use self::shown::ShownEntity;
 pub use self::shown::ShownValue;
 
-use crate::pass::INSTRUMENTED;
+use crate::INSTRUMENTED;
 
 /// The target of the `tracing` events that remarks are, at level `TRACE`.
 pub const TRACING_TARGET: &str = "cuweld_passes::remark";

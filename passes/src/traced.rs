@@ -9,7 +9,7 @@ use tracing::dispatcher;
 use tracing::dispatcher::DefaultGuard;
 use tracing::span::EnteredSpan;
 
-use crate::pass::INSTRUMENTED;
+use crate::INSTRUMENTED;
 
 /// The subscriber and the span of the thread that hands work on; nothing if nobody traces.
 #[derive(Clone, Debug)]
