@@ -13,6 +13,7 @@ use hashbrown::HashSet;
 use super::Analyses;
 use super::Analysis;
 use super::LiveFunctions;
+use super::aliases_before_functions;
 
 /// The functions of a link of objects with Mercury of which an alias comes first in a table of
 /// symbols. nvlink takes the alias for the function when it makes the SASS view, and leaves the
@@ -71,18 +72,6 @@ impl Analysis for EarlyAliases {
     fn equals(&self, other: &Self) -> Option<bool> {
         Some(self == other)
     }
-}
-
-/// Returns the aliases that come before their functions in the tables of their objects, with the
-/// latter.
-pub fn aliases_before_functions(
-    module: &Module<'_>,
-) -> impl Iterator<Item = (FunctionId, FunctionId)> {
-    module.functions.ids().filter_map(|alias| {
-        let function = module.aliased(alias)?;
-        let is_before = module.functions[alias].symbol < module.functions[function].symbol;
-        is_before.then_some((alias, function))
-    })
 }
 
 impl EarlyAliases {

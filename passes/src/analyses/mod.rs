@@ -1,5 +1,6 @@
 //! Facts derived from a module, computed on demand and kept until a pass invalidates them.
 
+mod aliases_before_functions;
 mod call_graph;
 mod call_graph_dot;
 pub(crate) mod code_changes;
@@ -22,6 +23,7 @@ pub(crate) mod value_tables;
 mod words_of_functions;
 pub(crate) mod yields;
 
+pub use aliases_before_functions::aliases_before_functions;
 pub use call_graph::CallGraph;
 pub use call_graph_dot::call_graph_dot;
 pub use components::Components;
@@ -32,7 +34,6 @@ pub use creation_order::all_functions_in_creation_order;
 pub use creation_order::creates_locals_first;
 pub(crate) use deepest_stack::DeepestStack;
 pub use early_aliases::EarlyAliases;
-pub use early_aliases::aliases_before_functions;
 pub(crate) use finalizer_profile::finalizer_profile;
 pub(crate) use finalizer_profile::is_specific;
 pub use host_kernels::HostKernels;
