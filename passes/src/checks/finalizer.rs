@@ -20,12 +20,12 @@ mod sass_view;
 mod tool_notes;
 
 pub use self::config::BinaryKind;
-pub use self::config::Conflict;
 pub use self::config::EntryPoint;
 pub use self::config::FinalizerConfig;
 pub use self::config::FinalizerOptions;
 pub use self::config::Stage;
 pub use self::config::default_output_name;
+pub use self::error::Conflict;
 pub use self::error::FinalizerError;
 pub use self::inputs::FinalizeInputs;
 pub use self::output::FinalizeOutput;

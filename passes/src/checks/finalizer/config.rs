@@ -6,8 +6,8 @@ use cuweld_elf::finalize::OffTarget;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::ObjectOrigin;
-use thiserror::Error;
 
+use super::Conflict;
 use super::FinalizerError;
 
 /// From where the finalizer is called.
@@ -167,29 +167,6 @@ impl Default for FinalizerOptions {
 
 /// The optimization level that stands for none given.
 pub const DEFAULT_OPT_LEVEL: u8 = 3;
-
-/// Options that contradict each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Conflict {
-    /// `--cap-merc` asks for one kind, `--binary-kind` for another.
-    #[error("--cap-merc and a --binary-kind that is not capmerc")]
-    Kinds,
-    /// A kind that the target does not have.
-    #[error("Mercury, and a target below sm_100")]
-    Target,
-    /// The SASS view is an outcome of the self-check.
-    #[error("--out-sass without --self-check")]
-    OutSass,
-    /// The SASS view is what is asked for, and Mercury too.
-    #[error("--out-sass and --cap-merc or --binary-kind mercury")]
-    OutSassKind,
-    /// Copies are asked for and forbidden.
-    #[error("--fastpath-off and --opportunistic-finalization-lvl 2 or more")]
-    FastPath,
-    /// There are levels 0 to 4.
-    #[error("--opportunistic-finalization-lvl {0}, more than 4")]
-    Level(u8),
-}
 
 impl FinalizerOptions {
     /// Refuses options that contradict each other, and those that only a code generator can do.

@@ -11,8 +11,30 @@ use cuweld_elf::validate;
 use cuweld_elf::validate::StructureError;
 use thiserror::Error;
 
-use super::Conflict;
 use crate::checks::self_check::SelfCheckError;
+
+/// Options that contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Conflict {
+    /// `--cap-merc` asks for one kind, `--binary-kind` for another.
+    #[error("--cap-merc and a --binary-kind that is not capmerc")]
+    Kinds,
+    /// A kind that the target does not have.
+    #[error("Mercury, and a target below sm_100")]
+    Target,
+    /// The SASS view is an outcome of the self-check.
+    #[error("--out-sass without --self-check")]
+    OutSass,
+    /// The SASS view is what is asked for, and Mercury too.
+    #[error("--out-sass and --cap-merc or --binary-kind mercury")]
+    OutSassKind,
+    /// Copies are asked for and forbidden.
+    #[error("--fastpath-off and --opportunistic-finalization-lvl 2 or more")]
+    FastPath,
+    /// There are levels 0 to 4.
+    #[error("--opportunistic-finalization-lvl {0}, more than 4")]
+    Level(u8),
+}
 
 /// Why a file is not finalized. Texts are NVIDIA's where there are any.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
