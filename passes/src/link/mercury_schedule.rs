@@ -26,6 +26,7 @@ mod ends;
 mod issue;
 mod latency;
 mod scoreboards;
+mod step;
 
 use std::fmt;
 

@@ -7,36 +7,7 @@ use cuweld_elf::sass::operands::Generation;
 use cuweld_elf::sass::operands::Guard;
 use cuweld_elf::sass::operands::Operands;
 
-/// An instruction with what it writes and reads.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) word: Instruction,
-    pub(super) operands: Operands,
-    /// The SM for which its time is counted.
-    pub(super) sm: u16,
-}
-
-impl Step {
-    /// Returns the cycles until the next instruction may be issued.
-    pub(super) fn stall(&self) -> i64 {
-        self.word.stall().into()
-    }
-
-    /// Returns `true` if it begins what threads that have parted do together.
-    pub(super) fn collects_threads(&self) -> bool {
-        self.operands.name == "WARPSYNC" && self.word.branch() != Some(0)
-    }
-
-    /// Returns `true` if the guards of two instructions are each other's opposites.
-    fn is_opposite(&self, other: &Step) -> bool {
-        match (self.operands.guard, other.operands.guard) {
-            (Some(one), Some(other)) => {
-                one.file == other.file && one.number == other.number && one.negated != other.negated
-            }
-            _ => false,
-        }
-    }
-}
+use super::step::Step;
 
 /// What an instruction does to the flow of control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

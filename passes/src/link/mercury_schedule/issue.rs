@@ -7,7 +7,7 @@
 use cuweld_elf::sass::operands::Registers;
 
 use super::blocks::Code;
-use super::blocks::Step;
+use super::step::Step;
 
 /// The most cycles that an instruction of fixed time takes until its results can be used, and so how
 /// many instructions back those can be that still matter.

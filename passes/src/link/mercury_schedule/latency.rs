@@ -4,7 +4,7 @@
 
 use cuweld_elf::sass::operands::Operands;
 
-use super::blocks::Step;
+use super::step::Step;
 
 /// The cycles of a load from global or local memory; such a load is never taken as finished.
 const LONG: i64 = 300;

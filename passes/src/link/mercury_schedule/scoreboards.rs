@@ -17,8 +17,8 @@ use cuweld_elf::sass::operands::Registers;
 use self::choice::latest;
 use self::proof::Rule;
 use super::blocks::Code;
-use super::blocks::Step;
 use super::latency;
+use super::step::Step;
 
 pub(super) use self::proof::Proof;
 
