@@ -11,6 +11,7 @@
 mod kernel_list;
 mod own;
 mod remarks;
+mod summaries;
 mod summary;
 
 use cuweld_diagnostics::Diagnostic;
@@ -50,10 +51,10 @@ use crate::pass::PassInfo;
 use crate::remark::Remarks;
 
 use kernel_list::KernelList;
+use summaries::Summaries;
 use summary::FIRST_SIGHT_CODES;
 use summary::NEVER;
 use summary::NO_SPARSE_MMA_MASK;
-use summary::Summaries;
 use summary::Summary;
 use summary::add_mbarriers;
 
@@ -141,13 +142,13 @@ impl Pass for PropagateResources {
                 if leaves_out {
                     remove_records_of_kernels(module, list);
                 }
-                if summaries.any_sparse_mma {
+                if summaries.link.any_sparse_mma {
                     without_mask(module, list);
                 }
             }
             record_barriers(module, list, function, flag_barriers);
         }
-        if summaries.any_sparse_mma {
+        if summaries.link.any_sparse_mma {
             aliases_without_masks(module, live);
         }
         registers(module, kernels, &summaries, graph, cx.arena);

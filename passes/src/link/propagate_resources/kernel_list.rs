@@ -130,7 +130,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
     /// Adds what the functions need that the kernel reaches.
     pub(super) fn add(&mut self, summaries: &Summaries, summary: &Summary) {
         self.add_stack(summary.crs.unwrap_or(u32::MAX));
-        if summaries.any_sparse_mma && !summaries.keeps_own_mask(summary) {
+        if summaries.link.any_sparse_mma && !summaries.keeps_own_mask(summary) {
             let record = value_record(format::HVAL, code::SPARSE_MMA_MASK, summary.sparse_mma);
             self.set(record, &[]);
         }
@@ -175,7 +175,7 @@ impl<'m, 'data> KernelList<'m, 'data> {
                 return self.add_words(code, summary, is_only);
             }
             code::NUM_MBARRIERS => {
-                let sum = add_mbarriers(summary.mbarriers(summaries), own_value);
+                let sum = add_mbarriers(summary.mbarriers(&summaries.link), own_value);
                 // [only-kernel-no-barriers]
                 if is_only && is_new && sum == 0 {
                     return;

@@ -11,8 +11,8 @@ use cuweld_ir::table::EntityId;
 
 use super::Listed;
 use super::summary::FIRST_SIGHT_CODES;
+use super::summary::LinkSummary;
 use super::summary::NO_SPARSE_MMA_MASK;
-use super::summary::Summaries;
 use super::summary::Summary;
 use super::summary::add_mbarriers;
 use super::summary::merge_places;
@@ -56,7 +56,7 @@ pub(super) fn own_summaries(
     meanings: &Meanings,
     graph: &CallGraph,
     listed: &[Listed],
-    summaries: &mut Summaries,
+    summary: &mut LinkSummary,
 ) -> OwnSummaries {
     let most = module.functions.len().min(module.link_symbols.len());
     let mut rows = Vec::with_capacity(most + 1);
@@ -78,12 +78,12 @@ pub(super) fn own_summaries(
     let mut without_mask = Vec::new();
     for row in listed {
         let node = nodes.of(row.link);
-        if !own_records(module, row.function, row.is_kernel, node, summaries) {
+        if !own_records(module, row.function, row.is_kernel, node, summary) {
             without_mask.push(row.link);
         }
     }
     // Only functions of the output count as lacking a mask.
-    if summaries.any_sparse_mma {
+    if summary.any_sparse_mma {
         for link in without_mask {
             nodes.of(link).sparse_mma = NO_SPARSE_MMA_MASK;
         }
@@ -146,7 +146,7 @@ fn own_records(
     function: FunctionId,
     is_kernel: bool,
     node: &mut Summary,
-    summaries: &mut Summaries,
+    summary: &mut LinkSummary,
 ) -> bool {
     if !is_kernel {
         node.flag_barriers = module.functions[function].flag_barriers;
@@ -169,13 +169,13 @@ fn own_records(
             code::SPARSE_MMA_MASK if !mma => {
                 mma = true;
                 node.sparse_mma = record.value;
-                summaries.any_sparse_mma = true;
+                summary.any_sparse_mma = true;
             }
             _ => {}
         }
         if record.code == code::EXTERNS {
             let kept = externs(module, record);
-            summaries.externs.extend(placed(place, kept));
+            summary.externs.extend(placed(place, kept));
         }
         if is_kernel {
             continue;
@@ -221,8 +221,8 @@ fn own_records(
         }
     }
     if let Some(value) = mbarriers {
-        let index = summaries.mbarriers.len();
-        summaries.mbarriers.push(value);
+        let index = summary.mbarriers.len();
+        summary.mbarriers.push(value);
         let bits = &mut node.lists_mut().mbarrier_bits;
         bits.resize(index / 64 + 1, 0);
         bits[index / 64] |= 1 << (index % 64);
