@@ -14,6 +14,7 @@ mod frames;
 pub(crate) mod lines;
 mod refusal;
 mod remarks;
+mod row;
 mod rows;
 mod target_kind;
 

@@ -13,7 +13,7 @@ use cuweld_ir::Symbol;
 use cuweld_ir::SymbolRef;
 
 use super::lines;
-use super::rows::Row;
+use super::row::Row;
 use super::target_kind::TargetKind;
 
 /// What becomes of a row whose place is sound.

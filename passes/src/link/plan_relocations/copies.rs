@@ -22,8 +22,10 @@ use cuweld_ir::SymbolPlace;
 use cuweld_ir::section::ADDRESS_BANK;
 use cuweld_ir::table::EntityId;
 
-use super::facts::DiscardedRange;
 use crate::analyses::Meanings;
+
+/// The bytes of a section that a discarded definition of a variable occupies: begin and end.
+pub(super) type DiscardedRange = (SectionId, u64, u64);
 
 /// The first definitions of variables, tentative ones too, by resolved symbol.
 pub(super) struct FirstDefinitions(Vec<Option<SymbolId>>);

@@ -1,6 +1,7 @@
 //! What planning one relocation needs to know of the whole module, gathered once.
 
 use super::copies;
+use super::copies::DiscardedRange;
 use super::copies::FirstDefinitions;
 use super::frames::FramePlaces;
 use super::refusal::Refusal;
@@ -47,9 +48,6 @@ fn ranges_of(ranges: &[DiscardedRange], section: SectionId) -> &[DiscardedRange]
 pub(super) fn contribution(module: &Module<'_>, section: SectionId) -> u64 {
     module.sections[section].place.unwrap_or(0)
 }
-
-/// The bytes of a section that a discarded definition of a variable occupies: begin and end.
-pub(super) type DiscardedRange = (SectionId, u64, u64);
 
 /// What the plan of a relocation needs to know beside the row. What few links ask for is gathered
 /// when a row does.
