@@ -9,6 +9,7 @@
 
 mod contributions;
 mod dropped;
+mod map_input;
 mod pieces;
 mod print;
 #[cfg(test)]

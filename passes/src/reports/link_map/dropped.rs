@@ -9,7 +9,7 @@ use cuweld_ir::link_symbol::Liveness;
 
 use super::DropReason;
 use super::DroppedSection;
-use super::pieces::input;
+use super::map_input::input;
 
 /// Returns the dropped sections of the objects that take part in the link, in their order. Sections
 /// without contents of their own are left out.

@@ -1,7 +1,6 @@
 //! The pieces of one output section, with the symbols that are defined in each.
 
 use cuweld_ir::Module;
-use cuweld_ir::ObjectId;
 use cuweld_ir::plan::PlanSection;
 
 use super::MapInput;
@@ -9,6 +8,7 @@ use super::MapPiece;
 use super::MapSymbol;
 use super::contributions::Contribution;
 use super::contributions::Source;
+use super::map_input::input;
 
 /// Returns the pieces of an output section, given the contributions of inputs and the symbols of
 /// the section, each in order of offset. What the linker made is a piece if it is the whole section
@@ -103,23 +103,5 @@ fn source(module: &Module<'_>, source: Source, text: impl Fn(&[u8]) -> String) -
             let symbol = module.symbols.get(id)?;
             Some(input(module, symbol.object, b"COMMON", 0, text))
         }
-    }
-}
-
-/// Returns a place in a section of an object.
-pub(super) fn input(
-    module: &Module<'_>,
-    object: ObjectId,
-    section: &[u8],
-    offset: u64,
-    text: impl Fn(&[u8]) -> String,
-) -> MapInput {
-    let object = module.objects.get(object);
-    let member = object.map_or(&[][..], |object| object.member);
-    MapInput {
-        name: object.map_or_else(String::new, |object| text(object.name)),
-        member: (!member.is_empty()).then(|| text(member)),
-        section: text(section),
-        offset,
     }
 }
