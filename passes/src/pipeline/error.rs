@@ -9,7 +9,7 @@ use annotate_snippets::Renderer;
 use annotate_snippets::Snippet;
 use thiserror::Error;
 
-use super::expand::MOST_STEPS;
+use super::model::MOST_STEPS;
 use super::model::Place;
 use super::model::Source;
 use super::phases::PhaseError;

@@ -6,6 +6,7 @@ use super::error::PipelineError;
 use super::error::PipelineErrorKind;
 use super::model::Action;
 use super::model::Condition;
+use super::model::MOST_STEPS;
 use super::model::Pipeline;
 use super::model::Place;
 use super::model::Setting;
@@ -15,10 +16,6 @@ use super::model::Step;
 use super::source::PipelineSource;
 use super::toml_form;
 use crate::suggest;
-
-/// How many steps and included texts a pipeline has at most: a few files that include each other twice
-/// would have any number.
-pub(super) const MOST_STEPS: usize = 10_000;
 
 /// A step that runs a pass, with where it comes from.
 pub(super) struct Expanded {

@@ -4,6 +4,10 @@ use std::ops::Range;
 
 use crate::options::PassOptions;
 
+/// How many steps and included texts a pipeline has at most: a few files that include each other twice
+/// would have any number.
+pub(super) const MOST_STEPS: usize = 10_000;
+
 /// A pipeline as written.
 ///
 /// Two pipelines are equal if they say the same, wherever they were read from.

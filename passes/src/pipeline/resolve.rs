@@ -21,6 +21,7 @@ use super::phases::PhaseError;
 use super::phases::Provider;
 use super::phases::Walls;
 use super::phases::check_step;
+use super::source::Embedded;
 use super::source::PipelineSource;
 use crate::pass::Pass;
 use crate::pass::PassInfo;
@@ -62,6 +63,13 @@ impl fmt::Debug for ResolvedStep {
 }
 
 impl Resolved {
+    /// Returns the pipeline that a link runs if none is asked for, resolved without parsing its
+    /// file.
+    pub fn standard(registry: &Registry, facts: Facts) -> Result<Self, PipelineError> {
+        let pipeline = Embedded::standard_pipeline(facts)?;
+        resolve(&pipeline, registry, &Embedded, facts, Phase::Lowered)
+    }
+
     /// Returns the name of the pipeline.
     pub fn name(&self) -> &str {
         &self.name

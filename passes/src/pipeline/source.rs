@@ -8,11 +8,7 @@ use super::model::Pipeline;
 use super::model::Place;
 use super::model::Source;
 use super::model::Step;
-use super::resolve::Resolved;
-use super::resolve::resolve;
 use super::toml_form;
-use crate::registry::Registry;
-use cuweld_ir::Phase;
 
 /// Finds pipelines by name. Programs with a file system implement this by reading files; this crate
 /// does no IO.
@@ -101,25 +97,21 @@ impl Embedded {
         }
     }
 
-    /// Parses one of the pipelines that are part of cuweld.
-    pub fn pipeline(&self, name: &str) -> Option<Result<Pipeline, PipelineError>> {
-        Some(toml_form::parse(self.find(name, None)?))
-    }
-}
-
-impl Resolved {
-    /// Returns the pipeline that a link runs if none is asked for, resolved without parsing its
-    /// file.
-    pub fn standard(registry: &Registry, facts: Facts) -> Result<Self, PipelineError> {
+    /// Returns the pipeline that a link runs if none is asked for, without parsing its file.
+    pub(super) fn standard_pipeline(facts: Facts) -> Result<Pipeline, PipelineError> {
         let name = Embedded::standard(facts);
-        let pipeline = File::named(name).map(File::pipeline).unwrap_or_else(|| {
+        File::named(name).map(File::pipeline).unwrap_or_else(|| {
             let kind = PipelineErrorKind::UnknownPipeline {
                 name: name.to_owned(),
                 suggestion: None,
             };
             Err(PipelineError::new(kind, None, &Place::default()))
-        })?;
-        resolve(&pipeline, registry, &Embedded, facts, Phase::Lowered)
+        })
+    }
+
+    /// Parses one of the pipelines that are part of cuweld.
+    pub fn pipeline(&self, name: &str) -> Option<Result<Pipeline, PipelineError>> {
+        Some(toml_form::parse(self.find(name, None)?))
     }
 }
 
