@@ -25,6 +25,7 @@ mod shared_limit;
 pub(crate) mod shared_relocatable;
 mod shared_slots;
 pub(crate) mod shared_uses;
+pub(crate) mod shared_variables;
 pub(crate) mod slots_end;
 mod unaligned_shared;
 mod whole_kernels;

@@ -71,8 +71,8 @@ use crate::analyses::creates_locals_first;
 use crate::link::place_memory::each_taken;
 use crate::link::place_memory::empty_sections::EmptySections;
 use crate::link::place_memory::headers::SLOT_SIZE;
-use crate::link::place_memory::shared::replaced;
 use crate::link::place_memory::shared_uses::unreferenced;
+use crate::link::place_memory::shared_variables::replaced;
 
 struct Replay<'m, 'data> {
     module: &'m Module<'data>,

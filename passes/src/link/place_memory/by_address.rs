@@ -10,7 +10,7 @@ use cuweld_ir::Module;
 use super::dynamic_align::DYNAMIC_ALIGN;
 use super::empty_sections::EmptySections;
 use super::late_shared::late;
-use super::shared::null_size;
+use super::shared_variables::null_size;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
 

@@ -18,7 +18,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 
-use super::shared::null_size;
+use super::shared_variables::null_size;
 use crate::located::located;
 
 /// Sections without a variable of one kernel, of all its copies.

@@ -14,10 +14,10 @@ use hashbrown::HashMap;
 
 use super::empty_sections::EmptySections;
 use super::list_sort::list_sort;
-use super::shared::Variable;
-use super::shared::by_kernel;
 use super::shared_uses::Uses;
 use super::shared_uses::shared_references;
+use super::shared_variables::Variable;
+use super::shared_variables::by_kernel;
 use crate::analyses::Analyses;
 use crate::analyses::CallGraph;
 use crate::analyses::HostKernels;

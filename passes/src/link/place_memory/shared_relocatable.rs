@@ -30,8 +30,8 @@ use super::shared::declares_dynamic;
 use super::shared::dynamic_names;
 use super::shared::largest_align;
 use super::shared::merged_align;
-use super::shared::null_size;
-use super::shared::variables;
+use super::shared_variables::null_size;
+use super::shared_variables::variables;
 use crate::analyses::HostKernels;
 use crate::analyses::LiveFunctions;
 

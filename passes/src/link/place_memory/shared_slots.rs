@@ -5,9 +5,9 @@ use cuweld_elf::align::align_up;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 
-use super::shared::Variable;
-use super::shared::null_size;
 use super::shared_uses::Uses;
+use super::shared_variables::Variable;
+use super::shared_variables::null_size;
 
 /// A piece of memory for variables of disjoint kernels.
 pub(super) struct Slot {

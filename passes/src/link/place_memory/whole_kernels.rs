@@ -14,8 +14,8 @@ use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
 use cuweld_ir::table::EntityId;
 
-use super::shared::Variable;
 use super::shared_uses::Uses;
+use super::shared_variables::Variable;
 use crate::located::located;
 
 /// The kernels of EWP objects, by ordinal.
