@@ -6,6 +6,7 @@
 //! of its module; a rule that another release has differently is asked for by name
 //! ([`Toolkit::has`]).
 
+mod merged_compat;
 pub mod releases;
 mod v13_0;
 
@@ -16,6 +17,7 @@ use crate::behaviours::Behaviour;
 use crate::behaviours::Release;
 use crate::target::Target;
 use crate::target::arch::Suffix;
+pub use merged_compat::Merged;
 pub use v13_0::V13_0;
 
 /// What a linker of NVIDIA's writes into files as its name.

@@ -1,8 +1,5 @@
 //! Codes of `.nv.compat` records (EICOMPAT_ATTR_*) and how values merge [compat-merged].
 
-use crate::behaviours::attributes;
-use crate::toolkit::Toolkit;
-
 /// The section that says what finalizers may do with an object's code.
 pub const SECTION: &[u8] = b".nv.compat";
 
@@ -43,43 +40,6 @@ pub fn format(code: u8) -> u8 {
         MERCURY_ISA_MAJOR_MINOR_VERSION | MERCURY_VERSION => HVAL,
         _ => BVAL,
     }
-}
-
-/// A code whose records are merged into the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Merged {
-    /// The code.
-    pub code: u8,
-    /// What an input counts as that has other records, but none of this code.
-    pub default: Option<u16>,
-}
-
-/// Returns the codes whose records a toolkit's linker merges, those with defaults in the order in
-/// which it adds them.
-pub fn merged(toolkit: &Toolkit) -> Vec<Merged> {
-    let has = |rule| toolkit.has(rule);
-    let code = |code, default| Merged { code, default };
-    let mut codes = vec![
-        code(ISA_CLASS, Some(0)),
-        code(INST_TENSORMAP_V1, Some(3)),
-        code(INST_TCGEN05_MMA, Some(0)),
-    ];
-    if has(&attributes::COMPAT_FINALIZATION_CLASS) {
-        codes.push(code(ENABLE_OPPORTUNISTIC_FINALIZATION, Some(1)));
-    }
-    let is_older = !has(&attributes::COMPAT_MERCURY_VERSION);
-    codes.push(code(
-        MERCURY_ISA_MAJOR_MINOR_VERSION,
-        is_older.then_some(0x0100),
-    ));
-    codes.push(code(MERCURY_ISA_PATCH_VERSION, None));
-    if has(&attributes::COMPAT_INTERNAL_TARGET) {
-        codes.push(code(CUDA_INTERNAL_TARGET, Some(2)));
-    }
-    if !is_older {
-        codes.push(code(MERCURY_VERSION, Some(0x0100)));
-    }
-    codes
 }
 
 /// Returns the value of [`CAN_FASTPATH_FINALIZE`] of code for an SM that has nothing of its own.

@@ -62,7 +62,7 @@ pub(super) fn merge_compat<'data>(module: &mut Module<'data>, kinds: &Kinds, are
     // [compat-fast-path-everywhere]
     let keeps_fast_path = toolkit.has(&attributes::COMPAT_FAST_PATH_EVERYWHERE);
     let has_finalizer = toolkit.has(&attributes::COMPAT_FINALIZER_VERSION);
-    let codes = compat::merged(toolkit);
+    let codes = toolkit.merged_compat();
     let is_merged = |code| {
         codes.iter().any(|known| known.code == code)
             || code == compat::CAN_FASTPATH_FINALIZE && keeps_fast_path
