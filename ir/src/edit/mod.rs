@@ -22,8 +22,6 @@ pub use patch::Patch;
 pub use patch::PatchError;
 pub use renumbering::Renumbering;
 
-pub(crate) use patch::overlapped_patches;
-
 use std::ops::Range;
 
 use foldhash::fast::FixedState;

@@ -2,7 +2,6 @@
 
 use super::Checker;
 use super::Rule;
-use super::plan::place;
 use crate::elf;
 use crate::plan::OutputLayout;
 use crate::plan::PlanContent;
@@ -10,6 +9,12 @@ use crate::plan::PlanSection;
 use crate::section::SectionContent;
 use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
+
+/// Returns the name of an output section in messages.
+pub(super) fn place(index: usize, section: &PlanSection<'_>) -> String {
+    let name = String::from_utf8_lossy(section.name);
+    format!("output section {index} {name}")
+}
 
 /// Size in bytes of the file header.
 const FILE_HEADER: u64 = 64;

@@ -21,6 +21,7 @@ mod early;
 mod file;
 mod ids;
 mod merge_log;
+mod overlaps;
 mod placed;
 mod plan;
 mod planned;
@@ -33,6 +34,7 @@ use std::fmt::Display;
 use cuweld_elf::Target;
 use thiserror::Error;
 
+pub(crate) use overlaps::overlaps;
 pub use rule::Rule;
 
 use crate::ids::*;

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::Rule;
 use super::file;
+use super::file::place;
 use crate::placement::HeaderSlot;
 use crate::plan::OutputLayout;
 use crate::plan::PlanContent;
@@ -30,12 +31,6 @@ pub(super) fn check(checker: &mut Checker<'_, '_>) {
     relocs(checker, plan);
     carried(checker, plan);
     file::check(checker, plan);
-}
-
-/// Returns the name of an output section in messages.
-pub(super) fn place(index: usize, section: &PlanSection<'_>) -> String {
-    let name = String::from_utf8_lossy(section.name);
-    format!("output section {index} {name}")
 }
 
 /// Returns the place of the only section with these contents.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Checker;
 use super::Rule;
-use crate::edit::overlapped_patches;
+use super::overlaps::overlapped_patches;
 use crate::ids::RelocId;
 use crate::module::Module;
 use crate::module::Phase;
