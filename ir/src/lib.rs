@@ -25,6 +25,7 @@ pub mod module;
 pub mod note;
 pub mod object;
 pub mod options;
+pub mod origin;
 pub mod placement;
 pub mod plan;
 pub mod reloc;

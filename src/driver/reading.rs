@@ -3,7 +3,7 @@
 use cuweld_ir::elf::ObjectPart;
 use cuweld_ir::elf::ObjectReader;
 use cuweld_ir::elf::ReadError;
-use cuweld_ir::elf::origin::origin;
+use cuweld_ir::origin::origin;
 use cuweld_passes::checks::check_objects::is_too_new;
 
 use super::Hooks;

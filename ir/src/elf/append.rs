@@ -2,7 +2,7 @@
 
 use super::part::Ends;
 use super::part::ObjectPart;
-use super::read::ReadError;
+use super::read_error::ReadError;
 use crate::attribute::Attribute;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;

@@ -1,6 +1,6 @@
 //! Rows on their way from files to the module.
 
-use super::read::ReadError;
+use super::read_error::ReadError;
 use crate::attribute::Attribute;
 use crate::callgraph_record::CallRecord;
 use crate::callgraph_record::PrototypeRecord;

@@ -9,12 +9,12 @@ mod symbols;
 
 use std::borrow::Cow;
 
-use thiserror::Error;
 use zerocopy::FromBytes;
 
 use super::part::Ends;
 use super::part::ObjectPart;
 use super::part::spare_records;
+use super::read_error::ReadError;
 use crate::attribute::Attribute;
 use crate::attribute::UNIFIED_ENTRY;
 use crate::attribute::UNIFIED_ENTRY_SIZE;
@@ -61,39 +61,8 @@ use cuweld_elf::target::section_types::links_nothing;
 use cuweld_elf::target::section_types::may_have_owner;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::validate::Headers;
-use cuweld_elf::validate::StructureError;
 use cuweld_elf::validate::validate_structure;
 use cuweld_elf::validate::validate_tables;
-
-/// Why a device ELF cannot be read. Always the input's fault.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ReadError {
-    /// Layers 1 and 2 of validation.
-    #[error(transparent)]
-    Structure(#[from] StructureError),
-    /// `e_machine` is not CUDA's.
-    #[error("the machine is {0}, not CUDA's 190")]
-    Machine(u16),
-    /// `e_version` is not that of ELF, in a file with the header of CUDA 13.
-    #[error("its version is {0}, not 1")]
-    Version(u32),
-    /// It has a header alone.
-    #[error("it has no sections")]
-    NoSections,
-    /// A section that cannot be decoded.
-    #[error("section {index} '{name}': {what}")]
-    Section {
-        /// Index of the section.
-        index: u32,
-        /// Its name.
-        name: String,
-        /// What is wrong.
-        what: Cow<'static, str>,
-    },
-    /// The file has more rows than `u32` ids can name.
-    #[error("the file is too large: more than 4294967295 rows")]
-    TooLarge,
-}
 
 /// Reads one device ELF. `name` and `member` say where it came from.
 pub fn read_object<'data>(

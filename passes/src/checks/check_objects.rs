@@ -30,7 +30,7 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::ObjectState;
 use cuweld_ir::Phase;
 use cuweld_ir::Section;
-use cuweld_ir::elf::origin::origin;
+use cuweld_ir::origin::origin;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::Preserved;
