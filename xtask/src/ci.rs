@@ -5,14 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::tools::{cargo, program, run, target};
+use crate::tools::{QUICK, STATIC, cargo, program, run, static_target, target};
 use crate::wheel;
-
-/// The static program: another C library, start and heap.
-pub const STATIC: &str = "x86_64-unknown-linux-musl";
-
-/// The profile without optimisation.
-pub const QUICK: &str = "quick";
 
 /// Lines of test programs that are shown once more at the end.
 const CLOSING: [&str; 5] = [
@@ -176,18 +170,4 @@ fn oldest_compiler() -> Result<(), Box<dyn Error>> {
 /// Returns where cargo puts the static program.
 fn static_program() -> PathBuf {
     target().join(STATIC).join(QUICK).join("cuweld")
-}
-
-/// Checks that the static program can be built here; rustup adds the target.
-pub fn static_target() -> Result<(), String> {
-    let has = |mut command: Command| command.output().is_ok_and(|done| done.status.success());
-    let mut compiler = program("musl-gcc");
-    compiler.arg("--version");
-    let mut target = program("rustup");
-    target.args(["target", "add", STATIC]);
-    match (has(compiler), has(target)) {
-        (true, true) => Ok(()),
-        (false, _) => Err("there is no musl-gcc".into()),
-        (true, false) => Err(format!("there is no target {STATIC}")),
-    }
 }

@@ -4,8 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::ci::QUICK;
-use crate::tools::{cargo, root, run, target};
+use crate::tools::{QUICK, cargo, root, run, target};
 
 /// Prints the measurements of the sources and the size of the program that is built.
 pub fn of_sources() -> Result<(), Box<dyn Error>> {

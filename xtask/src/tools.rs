@@ -6,6 +6,12 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// The static program: another C library, start and heap.
+pub const STATIC: &str = "x86_64-unknown-linux-musl";
+
+/// The profile without optimisation.
+pub const QUICK: &str = "quick";
+
 /// Returns the root of the repository.
 pub fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -53,5 +59,19 @@ pub fn run(mut command: impl BorrowMut<Command>) -> Result<(), Box<dyn Error>> {
     match status.success() {
         true => Ok(()),
         false => Err(format!("{command:?}: {status}").into()),
+    }
+}
+
+/// Checks that the static program can be built here; rustup adds the target.
+pub fn static_target() -> Result<(), String> {
+    let has = |mut command: Command| command.output().is_ok_and(|done| done.status.success());
+    let mut compiler = program("musl-gcc");
+    compiler.arg("--version");
+    let mut target = program("rustup");
+    target.args(["target", "add", STATIC]);
+    match (has(compiler), has(target)) {
+        (true, true) => Ok(()),
+        (false, _) => Err("there is no musl-gcc".into()),
+        (true, false) => Err(format!("there is no target {STATIC}")),
     }
 }

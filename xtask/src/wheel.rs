@@ -5,8 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
-use crate::ci::{QUICK, STATIC};
-use crate::tools::{self, cargo, program, root, run};
+use crate::tools::{self, QUICK, STATIC, cargo, program, root, run, static_target};
 
 /// The library's name, which is that of NVIDIA's.
 const JITLINK: &str = "libnvJitLink.so.13";
@@ -83,7 +82,7 @@ fn linker(profile: &str) -> Result<PathBuf, Box<dyn Error>> {
     ];
     let target = ["--target", STATIC];
     let built = tools::target();
-    match crate::ci::static_target() {
+    match static_target() {
         Ok(()) => {
             run(cargo(&[&package[..], &target].concat()))?;
             Ok(built.join(STATIC).join(folder(profile)).join("cuweld"))
