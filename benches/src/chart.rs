@@ -8,7 +8,7 @@ use crate::run::Measured;
 use crate::run::median;
 use crate::shapes::Case;
 use crate::shapes::Shape;
-use crate::shapes::Wrapping;
+use crate::wrap::Wrapping;
 
 /// A pair of bars.
 pub struct Pair {

@@ -14,7 +14,7 @@ use crate::run::Effort;
 use crate::run::Taken;
 use crate::run::median;
 use crate::run::taken;
-use crate::shapes::Failure;
+use crate::tools::Failure;
 use crate::tools::Tools;
 
 /// The passes that check every link.

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::run::Taken;
 use crate::run::median;
 use crate::run::taken;
-use crate::shapes::Failure;
+use crate::tools::Failure;
 use crate::tools::Tools;
 use crate::wrap;
 

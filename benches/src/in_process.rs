@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::run::median;
 use crate::run::of_inputs;
-use crate::shapes::Failure;
+use crate::tools::Failure;
 use crate::tools::Tools;
 
 /// The cases, and how many of their inputs are linked.

@@ -51,7 +51,7 @@ use crate::run::Effort;
 use crate::run::Measured;
 use crate::shapes::CASES;
 use crate::shapes::Case;
-use crate::shapes::Failure;
+use crate::tools::Failure;
 use crate::tools::Tools;
 
 struct Arguments {

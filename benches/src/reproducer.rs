@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cuweld::internals::Replay;
 
-use crate::shapes::Failure;
+use crate::tools::Failure;
 
 /// Returns the folder and the arguments, without those of the output, of a link that is given.
 pub fn open(path: &Path, root: &Path) -> Result<(PathBuf, Vec<String>), Failure> {

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
-use crate::shapes::Failure;
+use crate::tools::Failure;
 use crate::tools::Tools;
 
 /// What a run of a program took.

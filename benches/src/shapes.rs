@@ -8,11 +8,10 @@ use cuweld_benches::renamed;
 use crate::ptx;
 use crate::ptx::call;
 use crate::ptx::foreign;
+use crate::tools::Failure;
 use crate::tools::Tools;
 use crate::wrap;
-
-/// Why inputs could not be made.
-pub type Failure = String;
+use crate::wrap::Wrapping;
 
 /// How the inputs of a shape come about.
 #[derive(Clone, Copy)]
@@ -54,17 +53,6 @@ pub enum Shape {
     Blocks(Wrapping),
     /// Host objects of a program in C++ with templates and virtual functions.
     Classes,
-}
-
-/// How an object is given to the linker.
-#[derive(Clone, Copy)]
-pub enum Wrapping {
-    /// As a cubin.
-    None,
-    /// In a fatbin that is packed in a mode of fatbinary.
-    Fatbin(&'static str),
-    /// In a host object of an archive, in a fatbin that is packed in a mode of fatbinary.
-    Archive(&'static str),
 }
 
 /// One link.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
-use crate::shapes::Failure;
+/// Why something could not be made or measured.
+pub type Failure = String;
 
 /// Where programs are.
 pub struct Tools {

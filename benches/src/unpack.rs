@@ -11,8 +11,8 @@ use cuweld::internals::zstd::by_ruzstd;
 
 use crate::run::median;
 use crate::shapes::Case;
-use crate::shapes::Failure;
 use crate::shapes::Shape;
+use crate::tools::Failure;
 use crate::tools::Tools;
 
 /// Cubins of about 14 MB.

@@ -6,8 +6,18 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::shapes::Failure;
-use crate::shapes::Wrapping;
+use crate::tools::Failure;
+
+/// How an object is given to the linker.
+#[derive(Clone, Copy)]
+pub enum Wrapping {
+    /// As a cubin.
+    None,
+    /// In a fatbin that is packed in a mode of fatbinary.
+    Fatbin(&'static str),
+    /// In a host object of an archive, in a fatbin that is packed in a mode of fatbinary.
+    Archive(&'static str),
+}
 
 /// Wraps the cubins of a folder. Returns the names of the files that hold them, and the options
 /// that the link needs.
