@@ -20,9 +20,6 @@ use crate::result::ResultCode;
 use crate::session::Session;
 use crate::surroundings::Surroundings;
 
-/// A symbol that NVIDIA's library does not have.
-pub(crate) const MARK: &[u8] = b"nvJitLinkOfCuweld";
-
 /// Tells that the library is cuweld's.
 #[unsafe(no_mangle)]
 pub extern "C" fn nvJitLinkOfCuweld() -> c_int {

@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use libloading::Library;
 use libloading::Symbol;
 
-use crate::abi::MARK;
 use crate::result::ResultCode;
+
+/// A symbol that NVIDIA's library does not have.
+const MARK: &[u8] = b"nvJitLinkOfCuweld";
 
 /// A link of the library: null, or what `nvJitLinkCreate` made and `nvJitLinkDestroy` has not ended.
 /// The library refuses null.
