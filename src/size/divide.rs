@@ -11,43 +11,13 @@ use cuweld_elf::target::section_types::is_no_bits;
 use cuweld_elf::target::section_types::sht;
 
 use super::object_map::ObjectMap;
+use super::part::Part;
+use super::part::Place;
 use crate::inspect::DeviceElf;
 use crate::inspect::Functions;
 use crate::inspect::Name;
 use crate::inspect::device_model as model;
 use crate::inspect::device_model::AttributeValue;
-
-/// A part of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part<'data> {
-    /// Bytes in the image.
-    pub file: u64,
-    /// Bytes of memory that it takes when it is loaded or run.
-    pub memory: u64,
-    /// Where it is.
-    pub place: Place,
-    /// Where it begins in the section, in bytes.
-    pub offset: u64,
-    /// The symbol that it belongs to.
-    pub symbol: Option<Name<'data>>,
-    /// The function that it belongs to, by its index in [`Functions::list`].
-    pub function: Option<usize>,
-}
-
-/// What a part is a part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The file header.
-    FileHeader,
-    /// The program headers.
-    ProgramHeaders,
-    /// The section headers.
-    SectionHeaders,
-    /// The section with this index.
-    Section(u32),
-    /// Nothing: bytes between sections.
-    Unmapped,
-}
 
 /// Divides a device ELF. With a map, parts end where contributions of inputs do. Takes time
 /// n log n in sections and symbols.

@@ -4,8 +4,8 @@ use cuweld_passes::reports::link_map::LinkMap;
 use cuweld_passes::reports::link_map::MapInput;
 use thiserror::Error;
 
-use super::divide::Part;
-use super::divide::Place;
+use super::part::Part;
+use super::part::Place;
 use crate::file_name;
 use crate::inspect::DeviceElf;
 

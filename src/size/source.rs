@@ -7,9 +7,9 @@ use thiserror::Error;
 
 use super::collect::Image;
 use super::collect::ImageKind;
-use super::divide::Part;
-use super::divide::Place;
 use super::object_map::ObjectMap;
+use super::part::Part;
+use super::part::Place;
 use crate::inspect::DeviceElf;
 use crate::inspect::Functions;
 use crate::inspect::Name;
