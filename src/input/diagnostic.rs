@@ -8,7 +8,7 @@ use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::input;
 
 use super::Target;
-use super::decompress::DecompressError;
+use super::codec::DecompressError;
 
 /// Why a file or an archive member takes no part in the link. nvlink says nothing about these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,9 +32,9 @@ use super::identify::identify;
 use super::library_search::Candidate;
 use super::mapped::Files;
 use super::mapped::Loader;
+use super::mapped::Sharing;
 use super::module_id;
 use super::module_id::ModuleIds;
-use super::shared::Sharing;
 use cuweld_passes::threads::Threads;
 
 /// Paths that contain this belong to NVIDIA's device runtime.

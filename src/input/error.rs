@@ -7,7 +7,7 @@ use cuweld_diagnostics::codes::system;
 use cuweld_diagnostics::codes::unsupported;
 use thiserror::Error;
 
-use super::decompress::DecompressError;
+use super::codec::DecompressError;
 use super::fatbin::FatbinError;
 use crate::limits::LimitError;
 

@@ -1,7 +1,6 @@
 //! Bringing files into memory.
 
 use std::io;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -13,16 +12,9 @@ use super::arena::InputArena;
 use super::arena::ToldInput;
 use super::batch::Batch;
 use super::batch::Contents;
-use super::batch::Mapping;
 use super::file_identity::FileIdentity;
-use super::shared::Sharing;
-
-/// Many small files are mapped, too, once this much has been read: what is read takes memory of our
-/// own.
-const BUFFER_LIMIT: u64 = 64 << 20;
-
-/// How many files are mapped; a process may have 65530 mappings.
-const MAP_LIMIT: usize = 48 << 10;
+use super::loaded::Loaded;
+use super::shared::SharedFiles;
 
 /// How many files are opened together.
 const BATCH: usize = 16;
@@ -82,10 +74,7 @@ impl<'a, 'data> Loader<'a, 'data> {
 
     /// Returns the counts of what is in memory already.
     fn loaded(&self) -> Loaded {
-        Loaded {
-            maps: AtomicUsize::new(self.arena.maps_kept()),
-            buffered: AtomicU64::new(self.arena.bytes_buffered()),
-        }
+        Loaded::new(self.arena.maps_kept(), self.arena.bytes_buffered())
     }
 
     /// Takes over files that were opened.
@@ -180,39 +169,21 @@ impl<'data> Files<'data> for Loader<'_, 'data> {
     }
 }
 
-/// How much is in memory.
-#[derive(Default)]
-pub(super) struct Loaded {
-    /// Mappings.
-    maps: AtomicUsize,
-    /// Bytes in buffers.
-    buffered: AtomicU64,
+/// The files of one link among those that share them.
+pub(super) struct Sharing<'data> {
+    pub(super) arena: &'data InputArena,
+    pub(super) files: &'data SharedFiles,
 }
 
-impl Loaded {
-    /// Returns the kind of files that are mapped from now on.
-    pub(super) fn mapping(&self) -> Mapping {
-        if self.maps.load(Ordering::Relaxed) >= MAP_LIMIT {
-            Mapping::None
-        } else if self.buffered.load(Ordering::Relaxed) >= BUFFER_LIMIT {
-            Mapping::Small
-        } else {
-            Mapping::Large
-        }
+impl<'data> Files<'data> for Sharing<'data> {
+    fn open(&self, path: &str) -> io::Result<&'data [u8]> {
+        let file = self.files.open(path)?;
+        self.arena.note_opened(path);
+        Ok(self.arena.keep_shared(file, path))
     }
 
-    /// Counts files that were opened.
-    pub(super) fn add(&self, batch: &Batch) {
-        let (mut maps, mut bytes) = (0, batch.buffer.len());
-        for contents in batch.files.iter().flatten() {
-            match contents {
-                Contents::Map(..) => maps += 1,
-                Contents::Own(own) => bytes += own.len(),
-                Contents::Part(_) => {}
-            }
-        }
-        self.maps.fetch_add(maps, Ordering::Relaxed);
-        self.buffered.fetch_add(bytes as u64, Ordering::Relaxed);
+    fn identity(&self, path: &str) -> FileIdentity {
+        identity_of(path)
     }
 }
 

@@ -24,6 +24,7 @@ mod ahead;
 pub mod archive;
 pub mod arena;
 mod batch;
+mod codec;
 #[cfg(test)]
 mod damage_tests;
 pub mod decompress;
@@ -41,6 +42,7 @@ pub mod host_info;
 pub mod host_object;
 pub mod identify;
 pub mod library_search;
+mod loaded;
 pub mod mapped;
 pub mod module_id;
 pub mod select;

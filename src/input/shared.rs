@@ -12,14 +12,10 @@ use std::sync::Weak;
 
 use memmap2::Mmap;
 
-use super::arena::InputArena;
 use super::batch::Batch;
 use super::batch::Contents;
-use super::file_identity::FileIdentity;
 use super::file_identity::FileStamp;
-use super::mapped;
-use super::mapped::Files;
-use super::mapped::Loaded;
+use super::loaded::Loaded;
 
 /// Files that several links read, by the names that they were asked for with.
 #[derive(Default)]
@@ -72,7 +68,8 @@ impl SharedFile {
 }
 
 impl SharedFiles {
-    fn open(&self, path: &str) -> io::Result<Arc<SharedFile>> {
+    /// Opens a file that no link has asked for, or returns what is known of it.
+    pub(super) fn open(&self, path: &str) -> io::Result<Arc<SharedFile>> {
         let mut opened = lock(&self.opened);
         if let Some(file) = opened.get(path) {
             return file.clone().map_err(io::Error::from);
@@ -152,26 +149,11 @@ impl From<OpenError> for io::Error {
     }
 }
 
-/// The files of one link among those that share them.
-pub(super) struct Sharing<'data> {
-    pub(super) arena: &'data InputArena,
-    pub(super) files: &'data SharedFiles,
-}
-
-impl<'data> Files<'data> for Sharing<'data> {
-    fn open(&self, path: &str) -> io::Result<&'data [u8]> {
-        let file = self.files.open(path)?;
-        self.arena.note_opened(path);
-        Ok(self.arena.keep_shared(file, path))
-    }
-
-    fn identity(&self, path: &str) -> FileIdentity {
-        mapped::identity_of(path)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::arena::InputArena;
+    use super::super::mapped::Files;
+    use super::super::mapped::Sharing;
     use super::*;
 
     #[test]
