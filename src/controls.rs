@@ -1,6 +1,7 @@
 //! How a pipeline runs and what is shown of it.
 
 mod dumping;
+mod progress;
 mod selection;
 mod watching;
 

@@ -1,5 +1,6 @@
 //! Runs a pipeline over a module, with the instruments that were asked for.
 
+mod guard;
 mod instruments;
 
 use std::io;
@@ -21,11 +22,11 @@ use cuweld_passes::manager::RunError;
 use cuweld_passes::pass::PassError;
 use cuweld_passes::remark::Shown;
 
+use self::guard::Guard;
 use self::instruments::Instruments;
 use crate::controls::Controls;
 use crate::diagnostics::Reporter;
 use crate::dump::DumpTo;
-use crate::extend::Guard;
 use crate::report::PassRecorder;
 
 /// Runs a pipeline with the instruments that were asked for; what there is to say goes to the

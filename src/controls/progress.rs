@@ -5,7 +5,7 @@ use cuweld_passes::instrument::Instrument;
 use cuweld_passes::instrument::InstrumentError;
 use cuweld_passes::instrument::StepInfo;
 
-use crate::controls::Progress;
+use super::Progress;
 
 impl Instrument for Progress {
     fn before_pass(&mut self, step: &StepInfo<'_>, _: &Module<'_>) -> Result<(), InstrumentError> {

@@ -90,7 +90,7 @@ struct Exec {
 }
 
 /// The name of the pass.
-pub(super) const NAME: &str = "exec";
+pub(crate) const NAME: &str = "exec";
 
 const INFO: PassInfo = PassInfo {
     name: NAME,

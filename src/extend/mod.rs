@@ -4,8 +4,7 @@
 //! goes on, whatever `--verify-each` says: nothing of theirs is trusted.
 
 mod exchange;
-mod exec;
-mod guard;
+pub(crate) mod exec;
 mod order_file;
 mod plugin;
 mod said;
@@ -17,8 +16,6 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_passes::instrument::Instrument;
 use cuweld_passes::registry::Origin;
 use cuweld_passes::registry::Registry;
-
-pub(crate) use guard::Guard;
 
 /// Adds passes and instruments to the registry.
 pub type Register = fn(&mut Registry);

@@ -27,10 +27,10 @@ use cuweld_sys::foreign_code::Watched;
 use cuweld_sys::foreign_code::watch;
 use tempfile::TempDir;
 
-use super::exec;
 use crate::controls::Controls;
 use crate::controls::Crashes;
 use crate::diagnostics::Reporter;
+use crate::extend::exec;
 
 /// Stands for what ended the process, in the text that is made before.
 const CAUSE: &str = "\u{fffc}";

@@ -6,7 +6,6 @@ mod chrome_trace;
 mod diff_text;
 mod exec_on_change;
 mod process;
-mod progress;
 
 pub use anchored_diff::anchored_diff;
 pub use chrome_trace::ChromeTrace;
