@@ -1,7 +1,8 @@
-//! What the benchmarks, fuzz targets and tests of cuweld reach into. It is no interface: it changes
-//! with them.
+//! What the benchmarks, fuzz targets and tests of cuweld and its libnvJitLink reach into. It is no
+//! interface: it changes with them.
 
 pub use crate::cli::nvlink::parse;
+pub use crate::compile::jitlink_library;
 pub use crate::dlink::fatbin as fatbin_writer;
 pub use crate::input::archive;
 pub use crate::input::decompress;

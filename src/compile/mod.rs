@@ -7,6 +7,7 @@
 //! command line found there.
 
 pub mod find;
+pub mod jitlink_library;
 pub mod lto;
 mod lto_records;
 pub mod nvjitlink;

@@ -4,16 +4,15 @@
 //! makes the same PTX of the same inputs; ptxas makes the program of it.
 
 use std::ffi::CString;
-use std::ffi::c_char;
 use std::ffi::c_int;
-use std::ffi::c_void;
 use std::path::Path;
 use std::path::PathBuf;
 
 use cuweld_elf::toolkit::Toolkit;
-use libloading::Library;
-use libloading::Symbol;
 
+use super::jitlink_library::JitLink;
+use super::jitlink_library::JitLinkError;
+use super::jitlink_library::JitLinkLibrary;
 use crate::replay_root::may_run_file;
 
 /// The library's name, if the system's loader is to find it; releases of one major version are
@@ -68,7 +67,7 @@ pub enum NvJitLinkError {
     #[error("{function} fails with code {code}")]
     Call {
         /// Its name.
-        function: &'static str,
+        function: String,
         /// What it returned.
         code: c_int,
         /// What the library wrote.
@@ -79,25 +78,23 @@ pub enum NvJitLinkError {
     Text(String),
 }
 
-/// A link in the library: null, or what `nvJitLinkCreate` made and `nvJitLinkDestroy` has not ended.
-/// The library refuses null.
-#[repr(transparent)]
-#[derive(Clone, Copy)]
-struct Handle(*mut c_void);
-
-// Functions that take nothing but a handle and places to write to are right with any.
-type Create = unsafe extern "C" fn(&mut Handle, u32, *const *const c_char) -> c_int;
-type Version = extern "C" fn(&mut u32, &mut u32) -> c_int;
-type Destroy = extern "C" fn(&mut Handle) -> c_int;
-type AddData = unsafe extern "C" fn(Handle, c_int, *const c_void, usize, *const c_char) -> c_int;
-type Complete = extern "C" fn(Handle) -> c_int;
-type GetSize = extern "C" fn(Handle, &mut usize) -> c_int;
-type GetText = unsafe extern "C" fn(Handle, *mut c_char) -> c_int;
+/// Returns the error of a call.
+fn failed(error: JitLinkError) -> NvJitLinkError {
+    match error {
+        JitLinkError::Missing(error) => NvJitLinkError::Library {
+            reason: error.to_string(),
+        },
+        JitLinkError::Code { function, code } => NvJitLinkError::Call {
+            function,
+            code,
+            log: String::new(),
+        },
+    }
+}
 
 /// The library.
-pub struct NvJitLink {
-    library: Library,
-}
+#[derive(Debug)]
+pub struct NvJitLink(JitLinkLibrary);
 
 impl NvJitLink {
     /// Returns the library: the one that is named, else the first that is in one of the folders,
@@ -122,35 +119,12 @@ impl NvJitLink {
         may_run_file(&path).map_err(|error| NvJitLinkError::Library {
             reason: error.to_string(),
         })?;
-        // SAFETY: loading runs the initialisers of NVIDIA's library, which has no conditions for
-        // that; which file it is, the user or the system's configuration decides.
-        let library = unsafe { Library::new(&path) }.map_err(|error| NvJitLinkError::Library {
-            reason: error.to_string(),
-        })?;
-        Ok(NvJitLink { library })
-    }
-
-    fn function<T>(&self, name: &'static str) -> Result<Symbol<'_, T>, NvJitLinkError> {
-        // SAFETY: the callers below name functions with the types of NVIDIA's header nvJitLink.h.
-        // Those that are safe here keep no address, and write through what they are given alone.
-        unsafe { self.library.get(name.as_bytes()) }.map_err(|error| NvJitLinkError::Library {
-            reason: error.to_string(),
-        })
+        JitLinkLibrary::load(&path).map(NvJitLink).map_err(failed)
     }
 
     /// Returns the library's major and minor version.
     pub fn version(&self) -> Result<(u32, u32), NvJitLinkError> {
-        let function = "nvJitLinkVersion";
-        let version = self.function::<Version>(function)?;
-        let (mut major, mut minor) = (0, 0);
-        match version(&mut major, &mut minor) {
-            0 => Ok((major, minor)),
-            code => Err(NvJitLinkError::Call {
-                function,
-                code,
-                log: String::new(),
-            }),
-        }
+        self.0.version().map_err(failed)
     }
 
     /// Optimises the inputs as one program and gives its PTX.
@@ -165,103 +139,52 @@ impl NvJitLink {
             .iter()
             .map(|option| text(option))
             .collect::<Result<Vec<_>, _>>()?;
-        let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let names = inputs
             .iter()
             .map(|input| text(&input.name))
             .collect::<Result<Vec<_>, _>>()?;
-        let create = self.function::<Create>("nvJitLinkCreate")?;
-        let add = self.function::<AddData>("nvJitLinkAddData")?;
-        let complete = self.function::<Complete>("nvJitLinkComplete")?;
-        let mut link = Link {
-            library: self,
-            handle: Handle(std::ptr::null_mut()),
+        let (mut link, code) = JitLink::create(&self.0, &options).map_err(failed)?;
+        let create = "nvJitLinkCreate".to_owned();
+        let created = match code {
+            0 => Ok(()),
+            code => Err(JitLinkError::Code {
+                function: create,
+                code,
+            }),
         };
-        // SAFETY: the array has as many entries as is said, each a text that ends with NUL and
-        // lives until the end of this function; the library fills in the handle.
-        let code = unsafe { create(&mut link.handle, pointers.len() as u32, pointers.as_ptr()) };
-        link.check("nvJitLinkCreate", code)?;
-        for (input, name) in inputs.iter().zip(&names) {
-            let (bytes, size) = (input.bytes.as_ptr(), input.bytes.len());
-            // SAFETY: the bytes and the name live longer than the link; the size is theirs.
-            let code = unsafe {
-                add(
-                    link.handle,
-                    input.kind.code(),
-                    bytes.cast(),
-                    size,
-                    name.as_ptr(),
-                )
-            };
-            link.check("nvJitLinkAddData", code)?;
+        created.map_err(|error| with_log(&link, error))?;
+        for (input, name) in inputs.iter().zip(names) {
+            let added = link.add(input.kind.code(), input.bytes, Some(name));
+            added.map_err(|error| with_log(&link, error))?;
         }
-        link.check("nvJitLinkComplete", complete(link.handle))?;
-        link.read("nvJitLinkGetLinkedPtxSize", "nvJitLinkGetLinkedPtx")
+        link.complete().map_err(|error| with_log(&link, error))?;
+        text_of(&link, "nvJitLinkGetLinkedPtxSize", "nvJitLinkGetLinkedPtx").map_err(failed)
     }
 }
 
-/// A link in the library; gone when it is dropped.
-struct Link<'a> {
-    library: &'a NvJitLink,
-    handle: Handle,
+/// Returns the error of a call, with what the library wrote of it.
+fn with_log(link: &JitLink<&JitLinkLibrary>, error: JitLinkError) -> NvJitLinkError {
+    let mut error = failed(error);
+    if let NvJitLinkError::Call { log, .. } = &mut error
+        && link.is_there()
+    {
+        let text = text_of(link, "nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog");
+        *log = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
+    }
+    error
 }
 
-impl Link<'_> {
-    fn check(&self, function: &'static str, code: c_int) -> Result<(), NvJitLinkError> {
-        if code == 0 {
-            return Ok(());
-        }
-        let log = if self.handle.0.is_null() {
-            Vec::new()
-        } else {
-            self.read("nvJitLinkGetErrorLogSize", "nvJitLinkGetErrorLog")
-                .unwrap_or_default()
-        };
-        Err(NvJitLinkError::Call {
-            function,
-            code,
-            log: String::from_utf8_lossy(&log).into_owned(),
-        })
+/// Reads a text: its size, then the bytes; without the NUL at its end.
+fn text_of(
+    link: &JitLink<&JitLinkLibrary>,
+    size: &str,
+    text: &str,
+) -> Result<Vec<u8>, JitLinkError> {
+    let mut bytes = link.get(size, text)?;
+    while bytes.last() == Some(&0) {
+        bytes.pop();
     }
-
-    /// Reads a text: its size, then the bytes; without the NUL at its end.
-    fn read(&self, size: &'static str, text: &'static str) -> Result<Vec<u8>, NvJitLinkError> {
-        let get_size = self.library.function::<GetSize>(size)?;
-        let get_text = self.library.function::<GetText>(text)?;
-        let fails = |function, code| NvJitLinkError::Call {
-            function,
-            code,
-            log: String::new(),
-        };
-        let mut length = 0usize;
-        let code = get_size(self.handle, &mut length);
-        if code != 0 {
-            return Err(fails(size, code));
-        }
-        let mut bytes = vec![0u8; length];
-        if length != 0 {
-            // SAFETY: the buffer has the size that the library asked for.
-            let code = unsafe { get_text(self.handle, bytes.as_mut_ptr().cast()) };
-            if code != 0 {
-                return Err(fails(text, code));
-            }
-        }
-        while bytes.last() == Some(&0) {
-            bytes.pop();
-        }
-        Ok(bytes)
-    }
-}
-
-impl Drop for Link<'_> {
-    fn drop(&mut self) {
-        if self.handle.0.is_null() {
-            return;
-        }
-        if let Ok(destroy) = self.library.function::<Destroy>("nvJitLinkDestroy") {
-            destroy(&mut self.handle);
-        }
-    }
+    Ok(bytes)
 }
 
 #[cfg(test)]
