@@ -4,15 +4,18 @@
 //! NVIDIA's library gets a set with each minor version; ours has all.
 
 use std::borrow::Cow;
-use std::ffi::CStr;
-use std::ffi::c_char;
+use std::cell::Cell;
 use std::ffi::c_int;
-use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 use cuweld::Toolkit;
 
+use crate::arguments::Array;
+use crate::arguments::Place;
+use crate::arguments::Room;
+use crate::arguments::Text;
 use crate::handles;
 use crate::handles::Handle;
 use crate::handles::locked;
@@ -34,22 +37,15 @@ pub extern "C" fn api() -> ResultCode {
 
 /// Tells the major and minor version of the toolkit: that of `CUWELD_TOOLKIT`, else the newest that
 /// is known.
-///
-/// # Safety
-///
-/// Both are null or may be written to.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nvJitLinkVersion(major: *mut u32, minor: *mut u32) -> ResultCode {
+pub extern "C" fn nvJitLinkVersion(major: Place<'_, u32>, minor: Place<'_, u32>) -> ResultCode {
     let toolkit = Surroundings::read().toolkit.unwrap_or(Toolkit::newest());
-    let places = (major.is_null() || minor.is_null()).then_some(ResultCode::NULL_INPUT);
-    places.unwrap_or_else(|| {
-        // SAFETY: the caller vouches for both, which are not null.
-        unsafe {
-            major.write(u32::from(toolkit.release.major));
-            minor.write(u32::from(toolkit.release.minor));
-        }
-        ResultCode::SUCCESS
-    })
+    let (Some(major), Some(minor)) = (major, minor) else {
+        return ResultCode::NULL_INPUT;
+    };
+    major.set(MaybeUninit::new(u32::from(toolkit.release.major)));
+    minor.set(MaybeUninit::new(u32::from(toolkit.release.minor)));
+    ResultCode::SUCCESS
 }
 
 /// Runs what a call does; a fault of ours is an internal error and not the end of the process.
@@ -65,106 +61,42 @@ fn with(handle: Handle, call: impl FnOnce(&mut Session) -> ResultCode) -> Result
     })
 }
 
-/// Returns a text of the caller.
-///
-/// # Safety
-///
-/// It is null, or ends with NUL and is not changed meanwhile.
-unsafe fn text<'c>(text: *const c_char) -> Option<Cow<'c, str>> {
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: the caller vouches for it.
-    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy())
-}
-
 /// Begins a link for the set of functions with this minor version.
-///
-/// # Safety
-///
-/// As for `nvJitLinkCreate`: `handle` is null or may be written to; `options` is null or has
-/// `count` texts that end with NUL, or null.
-unsafe fn create(
-    handle: *mut Handle,
-    count: u32,
-    options: *const *const c_char,
+fn create(
+    handle: Place<'_, Handle>,
+    options: Option<&[Text<'_>]>,
     minor: Option<u32>,
 ) -> ResultCode {
     guarded(|| {
-        if handle.is_null() || options.is_null() && count > 0 {
+        let (Some(handle), Some(options)) = (handle, options) else {
             return ResultCode::NULL_INPUT;
-        }
-        let mut words = Vec::new();
-        for index in 0..count as usize {
-            // SAFETY: the caller vouches for as many entries, each a text or null.
-            match unsafe { text(*options.add(index)) } {
-                Some(word) => words.push(word),
-                None => return ResultCode::NULL_INPUT,
-            }
-        }
+        };
+        let words: Option<Vec<_>> = options.iter().map(|option| option.read()).collect();
+        let Some(words) = words else {
+            return ResultCode::NULL_INPUT;
+        };
         let words: Vec<&str> = words.iter().map(|word| &**word).collect();
         let (session, code) = Session::create(&words, minor, Surroundings::read());
-        // SAFETY: the caller vouches for it, and it is not null.
-        unsafe { handle.write(handles::open(session)) };
+        handle.set(MaybeUninit::new(handles::open(session)));
         code
     })
 }
 
 /// Ends a link.
-///
-/// # Safety
-///
-/// `handle` is null or may be read and written.
-unsafe fn destroy(handle: *mut Handle) -> ResultCode {
-    guarded(|| {
-        if handle.is_null() {
-            return ResultCode::NULL_INPUT;
-        }
-        // SAFETY: the caller vouches for it, and it is not null.
-        match handles::close(unsafe { handle.replace(0) }) {
+fn destroy(handle: Option<&Cell<Handle>>) -> ResultCode {
+    guarded(
+        || match handle.is_some_and(|handle| handles::close(handle.replace(0))) {
             true => ResultCode::SUCCESS,
             false => ResultCode::NULL_INPUT,
-        }
-    })
-}
-
-/// Adds bytes.
-///
-/// # Safety
-///
-/// `data` is null or has `size` bytes, `name` is null or ends with NUL.
-unsafe fn add_data(
-    handle: Handle,
-    kind: c_int,
-    data: *const c_void,
-    size: usize,
-    name: *const c_char,
-) -> ResultCode {
-    with(handle, |session| {
-        // SAFETY: the caller vouches for both.
-        let (name, bytes) = unsafe {
-            let bytes = match data.is_null() || size == 0 {
-                true => &[][..],
-                false => std::slice::from_raw_parts(data.cast::<u8>(), size),
-            };
-            (text(name), bytes)
-        };
-        session.add(kind, bytes, name.as_deref())
-    })
+        },
+    )
 }
 
 /// Adds a file.
-///
-/// # Safety
-///
-/// `path` is null or ends with NUL.
-unsafe fn add_file(handle: Handle, kind: c_int, path: *const c_char) -> ResultCode {
-    with(handle, |session| {
-        // SAFETY: the caller vouches for it.
-        match unsafe { text(path) } {
-            Some(path) => session.add_file(kind, &path),
-            None => ResultCode::NULL_INPUT,
-        }
+fn add_file(handle: Handle, kind: c_int, path: Text<'_>) -> ResultCode {
+    with(handle, |session| match path.read() {
+        Some(path) => session.add_file(kind, &path),
+        None => ResultCode::NULL_INPUT,
     })
 }
 
@@ -176,20 +108,15 @@ fn complete(handle: Handle) -> ResultCode {
 /// A result of a link.
 type Read = for<'s> fn(&'s Session) -> Result<Cow<'s, [u8]>, ResultCode>;
 
-/// Gives a result to whoever writes it to the caller's place, which is not null.
-fn result<T>(
-    handle: Handle,
-    place: *mut T,
-    read: Read,
-    give: impl FnOnce(*mut T, &[u8]),
-) -> ResultCode {
+/// Tells the size of a result.
+fn size_of_result(handle: Handle, size: Place<'_, usize>, read: Read) -> ResultCode {
     with(handle, |session| {
-        if place.is_null() {
+        let Some(size) = size else {
             return ResultCode::NULL_INPUT;
-        }
+        };
         match read(session) {
             Ok(bytes) => {
-                give(place, &bytes);
+                size.set(MaybeUninit::new(bytes.len()));
                 ResultCode::SUCCESS
             }
             Err(code) => code,
@@ -197,27 +124,20 @@ fn result<T>(
     })
 }
 
-/// Tells the size of a result.
-///
-/// # Safety
-///
-/// `size` is null or may be written to.
-unsafe fn size_of_result(handle: Handle, size: *mut usize, read: Read) -> ResultCode {
-    // SAFETY: the caller vouches for the place, which is not null.
-    result(handle, size, read, |size, bytes| unsafe {
-        size.write(bytes.len());
-    })
-}
-
 /// Copies a result.
-///
-/// # Safety
-///
-/// `place` is null or has room for as many bytes as [`size_of_result`] tells.
-unsafe fn copy_of_result(handle: Handle, place: *mut c_char, read: Read) -> ResultCode {
-    // SAFETY: the caller vouches for the room, and the bytes are ours.
-    result(handle, place, read, |place, bytes| unsafe {
-        place.cast::<u8>().copy_from(bytes.as_ptr(), bytes.len());
+fn copy_of_result(handle: Handle, place: Room<'_>, read: Read) -> ResultCode {
+    with(handle, |session| {
+        if place.is_null() {
+            return ResultCode::NULL_INPUT;
+        }
+        match read(session) {
+            Ok(bytes) => {
+                // SAFETY: it is not null, and was handed to the function for these bytes.
+                unsafe { place.fill(&bytes) };
+                ResultCode::SUCCESS
+            }
+            Err(code) => code,
+        }
     })
 }
 
@@ -226,14 +146,12 @@ macro_rules! result {
     ($begin:literal, $end:literal, $name:literal, $read:expr) => {
         const _: () = {
             #[unsafe(export_name = concat!($begin, "Get", $name, "Size", $end))]
-            unsafe extern "C" fn size(handle: Handle, size: *mut usize) -> ResultCode {
-                // SAFETY: as the interface says.
-                unsafe { size_of_result(handle, size, $read) }
+            extern "C" fn size(handle: Handle, size: Place<'_, usize>) -> ResultCode {
+                size_of_result(handle, size, $read)
             }
             #[unsafe(export_name = concat!($begin, "Get", $name, $end))]
-            unsafe extern "C" fn copy(handle: Handle, place: *mut c_char) -> ResultCode {
-                // SAFETY: as the interface says.
-                unsafe { copy_of_result(handle, place, $read) }
+            extern "C" fn copy(handle: Handle, place: Room<'_>) -> ResultCode {
+                copy_of_result(handle, place, $read)
             }
         };
     };
@@ -244,38 +162,35 @@ macro_rules! set {
     ($begin:literal, $end:literal, $minor:expr) => {
         const _: () = {
             #[unsafe(export_name = concat!($begin, "Create", $end))]
-            unsafe extern "C" fn set_create(
-                handle: *mut Handle,
+            extern "C" fn set_create(
+                handle: Place<'_, Handle>,
                 count: u32,
-                options: *const *const c_char,
+                options: Array<'_, Text<'_>>,
             ) -> ResultCode {
-                // SAFETY: as the interface says.
-                unsafe { create(handle, count, options, $minor) }
+                // SAFETY: as the interface says, the array has as many entries as the count.
+                create(handle, unsafe { options.read(count as usize) }, $minor)
             }
             #[unsafe(export_name = concat!($begin, "Destroy", $end))]
-            unsafe extern "C" fn set_destroy(handle: *mut Handle) -> ResultCode {
-                // SAFETY: as the interface says.
-                unsafe { destroy(handle) }
+            extern "C" fn set_destroy(handle: Option<&Cell<Handle>>) -> ResultCode {
+                destroy(handle)
             }
             #[unsafe(export_name = concat!($begin, "AddData", $end))]
-            unsafe extern "C" fn set_add_data(
+            extern "C" fn set_add_data(
                 handle: Handle,
                 kind: c_int,
-                data: *const c_void,
+                data: Array<'_, u8>,
                 size: usize,
-                name: *const c_char,
+                name: Text<'_>,
             ) -> ResultCode {
-                // SAFETY: as the interface says.
-                unsafe { add_data(handle, kind, data, size, name) }
+                with(handle, |session| {
+                    // SAFETY: as the interface says, the data is null or has `size` bytes.
+                    let bytes = unsafe { data.read(size) }.unwrap_or_default();
+                    session.add(kind, bytes, name.read().as_deref())
+                })
             }
             #[unsafe(export_name = concat!($begin, "AddFile", $end))]
-            unsafe extern "C" fn set_add_file(
-                handle: Handle,
-                kind: c_int,
-                path: *const c_char,
-            ) -> ResultCode {
-                // SAFETY: as the interface says.
-                unsafe { add_file(handle, kind, path) }
+            extern "C" fn set_add_file(handle: Handle, kind: c_int, path: Text<'_>) -> ResultCode {
+                add_file(handle, kind, path)
             }
             #[unsafe(export_name = concat!($begin, "Complete", $end))]
             extern "C" fn set_complete(handle: Handle) -> ResultCode {

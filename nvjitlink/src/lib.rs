@@ -8,6 +8,7 @@
 //! with a wrong one reads memory that is not ours.
 
 pub mod abi;
+mod arguments;
 mod handles;
 mod options;
 mod real;
