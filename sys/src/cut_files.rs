@@ -23,26 +23,20 @@ mod handler {
     use rustix::stdio::stderr;
 
     use crate::end::end_at_once;
+    use crate::signals;
+    use crate::signals::Action;
 
     /// Exit code of a link that an input has ended.
     const FAILED: libc::c_int = 1;
 
     pub(super) fn install() {
-        let handler = end as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
-        // SAFETY: zeros are a `sigaction` without flags and signals. The handler has the type that
-        // SA_SIGINFO asks for, and makes system calls alone.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = handler as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESETHAND;
-            libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut());
-        }
+        signals::set(libc::SIGBUS, Action::Call(end, libc::SA_RESETHAND));
     }
 
     /// Ends the program: takes no memory and no lock, as another thread may hold it.
-    extern "C" fn end(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    extern "C" fn end(_: libc::c_int, info: &libc::siginfo_t, _: *mut libc::c_void) {
         // SAFETY: the system hands the handler what is known of a SIGBUS, which has an address.
-        let address = unsafe { (*info).si_addr() } as u64;
+        let address = unsafe { info.si_addr() } as u64;
         let mut said = [0; 4096];
         let mut length = 0;
         let mut say = |bytes: &[u8]| {

@@ -4,14 +4,11 @@
 //! fails with an error, which is reported as that of a full disk is.
 
 /// Has a write beyond the limit fail in place of ending the program.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub fn report() {
-    // SAFETY: no handler is installed, and nothing else of the process looks at this signal.
-    unsafe {
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-    }
+    crate::signals::set(libc::SIGXFSZ, crate::signals::Action::Ignore);
 }
 
-/// Does nothing: there is no such limit.
-#[cfg(not(unix))]
+/// Does nothing: only Linux is known here.
+#[cfg(not(target_os = "linux"))]
 pub fn report() {}

@@ -23,11 +23,11 @@ pub fn watch(_: &[u8], _: &[u8]) -> Option<Watched> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::cell::UnsafeCell;
     use std::ffi::c_int;
     use std::ffi::c_void;
-    use std::mem::MaybeUninit;
+    use std::sync::Mutex;
     use std::sync::Once;
+    use std::sync::PoisonError;
     use std::sync::atomic::AtomicBool;
     use std::sync::atomic::AtomicU8;
     use std::sync::atomic::AtomicUsize;
@@ -37,6 +37,8 @@ mod linux {
     use rustix::stdio::stderr;
 
     use crate::end::end_at_once;
+    use crate::signals;
+    use crate::signals::Action;
 
     /// Exit code of a link that code from elsewhere has ended by `exit`.
     const FAILED: c_int = 1;
@@ -112,15 +114,9 @@ mod linux {
     static PROCESS: AtomicUsize = AtomicUsize::new(0);
     static BEFORE: Text = Text::new();
     static AFTER: Text = Text::new();
-    static ACTIONS: Actions =
-        Actions([const { UnsafeCell::new(MaybeUninit::uninit()) }; SIGNALS.len()]);
-
-    /// What signals did before.
-    struct Actions([UnsafeCell<MaybeUninit<libc::sigaction>>; SIGNALS.len()]);
-
-    // SAFETY: the holder of `IS_TAKEN` writes them before `IS_ARMED` is set; while it is set they are
-    // only read.
-    unsafe impl Sync for Actions {}
+    /// What signals did before. Handlers do not wait for it.
+    static ACTIONS: Mutex<[Option<libc::sigaction>; SIGNALS.len()]> =
+        Mutex::new([None; SIGNALS.len()]);
 
     /// Means that code is watched, as long as it lives.
     #[derive(Debug)]
@@ -142,19 +138,12 @@ mod linux {
         BEFORE.set(before);
         AFTER.set(after);
         PROCESS.store(std::process::id() as usize, Ordering::Relaxed);
-        let handler = dies as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-        for ((signal, _), old) in SIGNALS.iter().zip(&ACTIONS.0) {
-            // SAFETY: zeros are a `sigaction` without flags and signals. The handler has the type that
-            // SA_SIGINFO asks for, and makes system calls alone. `old` is written by the holder of
-            // `IS_TAKEN`, and nobody reads it before `IS_ARMED` is set.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                action.sa_sigaction = handler as usize;
-                // On the stack for signals, where a thread has one: its own may have overflowed.
-                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                libc::sigaction(*signal, &raw const action, old.get().cast());
-            }
+        let mut before = ACTIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((signal, _), before) in SIGNALS.iter().zip(&mut *before) {
+            // On the stack for signals, where a thread has one: its own may have overflowed.
+            *before = signals::set(*signal, Action::Call(dies, libc::SA_ONSTACK));
         }
+        drop(before);
         IS_ARMED.store(true, Ordering::Release);
         Some(Watched(()))
     }
@@ -167,14 +156,18 @@ mod linux {
         }
     }
 
-    /// Gives signals back to who took them before.
-    fn restore() {
-        for ((signal, _), old) in SIGNALS.iter().zip(&ACTIONS.0) {
-            // SAFETY: `watch` has written the action, or the system has refused both calls.
-            unsafe {
-                libc::sigaction(*signal, old.get().cast(), std::ptr::null_mut());
+    /// Gives signals back to who took them before. Returns `false` if that is not known: a thread is
+    /// about to watch, or to give them back.
+    fn restore() -> bool {
+        let Ok(mut before) = ACTIONS.try_lock() else {
+            return false;
+        };
+        for ((signal, _), before) in SIGNALS.iter().zip(&mut *before) {
+            if let Some(before) = before.take() {
+                signals::set(*signal, Action::Before(&before));
             }
         }
+        true
     }
 
     /// Writes what ended the process, if it is the one that is watched. Takes no memory and no lock.
@@ -191,14 +184,16 @@ mod linux {
     }
 
     /// Runs for a signal.
-    extern "C" fn dies(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+    extern "C" fn dies(signal: c_int, info: &libc::siginfo_t, _: *mut c_void) {
         let name = SIGNALS.iter().find(|(number, _)| *number == signal);
         say(name.map_or(b"a signal", |(_, name)| name));
-        restore();
+        if !restore() {
+            signals::set(signal, Action::Default);
+        }
         // A fault comes again when this function returns. A signal that was sent does not.
-        // SAFETY: the system hands the handler what is known of the signal.
-        unsafe {
-            if (*info).si_code <= 0 {
+        if info.si_code <= 0 {
+            // SAFETY: the call has no conditions.
+            unsafe {
                 libc::raise(signal);
             }
         }

@@ -14,3 +14,5 @@ pub mod file_size_limit;
 pub mod foreign_code;
 #[cfg(all(target_arch = "x86_64", any(target_env = "musl", test)))]
 mod memory_functions;
+#[cfg(target_os = "linux")]
+mod signals;
