@@ -20,9 +20,10 @@ impl Code {
         let Some(last) = times.last() else {
             return 0;
         };
-        let mut time = last + 1;
+        let stall = self.steps[at - 1].stall();
+        let mut time = last + stall.min(1);
         let mut apart = 0;
-        let mut is_explained = self.steps[at - 1].stall() <= 1;
+        let mut is_explained = stall <= 1;
         for before in (start..at).rev().take(LONGEST) {
             apart += self.steps[before].stall();
             let needed = distance(&self.steps[before], &self.steps[at]).min(apart);
@@ -31,7 +32,7 @@ impl Code {
         }
         match is_explained {
             true => time,
-            false => time.max(last + self.steps[at - 1].stall()),
+            false => time.max(last + stall),
         }
     }
 }

@@ -26,15 +26,17 @@ impl Allocator<'_> {
         is_last: bool,
     ) -> bool {
         let entries = &mut state.live[scoreboard];
+        let name = self.code.steps[at].operands.name;
         let is_over = |entry: &Entry| {
-            let name = self.code.steps[entry.setter].operands.name;
-            let is_long = entry.kind == Kind::Written && latency::is_long(name);
+            let setter = self.code.steps[entry.setter].operands.name;
+            let is_long = entry.kind == Kind::Written && latency::is_long(setter);
             match entry.finish {
+                // Threads that end have not set it.
+                Some(_) if name == "EXIT" && self.code.is_either(entry.setter, at) => false,
                 Some(finish) => finish <= state.time && !is_long,
                 None => is_long || entry.left <= state.time,
             }
         };
-        let name = self.code.steps[at].operands.name;
         let is_met = matches!(name, "BSYNC" | "EXIT") && holds_uniform(entries);
         if is_last {
             if is_met {
