@@ -86,12 +86,6 @@ impl Instruction {
         self.operation() == 0xfae
     }
 
-    /// Returns `true` if the instruction arrives at a barrier in shared memory and says how many bytes
-    /// are to come: `SYNCS.ARRIVE` of `mbarrier.arrive.expect_tx`.
-    pub fn expects_bytes(self) -> bool {
-        self.operation() == 0x9a7 && self.bits(84, 4) == 0
-    }
-
     /// Returns `true` if the instruction waits until errors of memory accesses are known,
     /// `CGAERRBAR`, as code for the debugger does where it ends.
     pub fn is_error_barrier(self) -> bool {

@@ -58,23 +58,30 @@ super::behaviours! {
         "mercury-scheduled-atomics",
         "mercury-scheduled-branches",
         "mercury-scheduled-sides",
+        "mercury-scheduled-late",
+        "mercury-first-load-alone",
     ];
     /// Code in a link for the debugger, with `-r` too, has `MEMBAR.SC.VC`, `ERRBAR` and `CGAERRBAR` in
     /// front of each `EXIT`, with its guard: one Mercury instruction that is four in SASS. What leads
     /// to the end leads to them. They take six cycles, after which more of what the block set is over,
-    /// so that an `EXIT` that not all threads take waits for it. Measured with CUDA 13.0 alone.
+    /// so that an `EXIT` that not all threads take waits for it, but for what only the others set.
+    /// Measured with CUDA 13.0 alone.
     DEBUGGER_ENDS = "debugger-ends" since (13, 0), shown by [
         "mercury-debugger-ends",
         "mercury-debugger-ends-relocatable",
         "mercury-debugger-ends-lines",
         "mercury-debugger-ends-unoptimised",
+        "mercury-debugger-ends-opposite",
     ];
     /// Memory barriers of kernels that call nothing, in executables, lose the loads from shared
     /// memory in front of them that ptxas writes for code that may be linked with other code, and
-    /// `MEMBAR.ALL.CTA` in front of one of the GPU or of the system. Measured with CUDA 13.0 alone.
+    /// `MEMBAR.ALL.CTA` in front of one of the GPU or of the system. The loads stay in kernels that
+    /// copy to shared memory while threads go on (`LDGSTS`), the barriers in kernels that use
+    /// barriers in shared memory (`mbarrier`). Measured with CUDA 13.0 alone.
     FENCES_ALONE = "fences-alone" since (13, 0), shown by [
         "mercury-fences",
         "mercury-fences-lines",
+        "mercury-fences-copies",
     ];
     /// Code for sm_100 has a record of the other targets on which its SASS would run (`.nv.compat`
     /// 0b). A bit goes if a linked function has an instruction that the other target does in

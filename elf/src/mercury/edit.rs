@@ -43,6 +43,9 @@ const NO_GUARD: u128 = 7;
 /// and code is this many instructions, or a multiple of them.
 const FILLING: usize = 8;
 
+/// The operation of records of what uses barriers in shared memory: `mbarrier` of PTX.
+const SHARED_BARRIERS: u8 = 0x1b;
+
 /// The most instructions of a run.
 const LONGEST_RUN: usize = 0x1ff;
 
@@ -153,17 +156,22 @@ pub fn guard_ends(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
 struct Needless {
     /// Waits for shared memory: they are needed where the code copies to it while threads go on.
     waits: bool,
-    /// Barriers of a block of threads in front of wider ones: they are needed where the code
-    /// announces bytes to barriers in shared memory.
+    /// Barriers of a block of threads in front of wider ones: they are needed where the code uses
+    /// barriers in shared memory.
     barriers: bool,
 }
 
 impl Needless {
-    fn of(code: &[u8]) -> Needless {
-        let has = |is_such: fn(Instruction) -> bool| Instruction::all(code).any(is_such);
+    fn of(code: &[u8], capmerc: &Capmerc<'_>) -> Needless {
+        let uses_barriers = |item: Item<'_>| match item.form {
+            Form::Record(record) | Form::Run(Some(record)) => {
+                record.get(1) == Some(&SHARED_BARRIERS)
+            }
+            _ => false,
+        };
         Needless {
-            waits: !has(Instruction::copies_to_shared),
-            barriers: !has(Instruction::expects_bytes),
+            waits: !Instruction::all(code).any(Instruction::copies_to_shared),
+            barriers: !capmerc.marked().any(uses_barriers),
         }
     }
 
@@ -177,8 +185,8 @@ impl Needless {
 }
 
 /// Returns `true` if a run of instructions of some code has what [`thin_fences`] takes out.
-pub fn has_needless(code: &[u8], run: &[u8]) -> bool {
-    let needless = Needless::of(code);
+pub fn has_needless(code: &[u8], capmerc: &Capmerc<'_>, run: &[u8]) -> bool {
+    let needless = Needless::of(code, capmerc);
     let next = Instruction::all(run).skip(1).map(Some).chain([None]);
     Instruction::all(run).any(Instruction::is_memory_barrier)
         && Instruction::all(run)
@@ -190,7 +198,7 @@ pub fn has_needless(code: &[u8], run: &[u8]) -> bool {
 /// barriers of a block of threads in front of wider ones. `None` for code in which something is not
 /// known that may have to move.
 pub fn thin_fences(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
-    let needless = Needless::of(code);
+    let needless = Needless::of(code, &Capmerc::parse(capmerc).ok()?);
     edit(code, capmerc, |form, words| {
         let Form::Run(Some(record)) = form else {
             return Some(None);

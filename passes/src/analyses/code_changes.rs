@@ -253,7 +253,7 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeCh
             matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
         })
     };
-    if has_run(&is_workaround) && has_run(&|run| has_needless(code, run)) {
+    if has_run(&is_workaround) && has_run(&|run| has_needless(code, &capmerc, run)) {
         return Some(CodeChange::WorkAround);
     }
     if has_run(&is_guarded_end) {
