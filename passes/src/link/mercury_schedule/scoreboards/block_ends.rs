@@ -77,7 +77,9 @@ impl Allocator<'_> {
         }
         let is_pending = std::mem::take(&mut state.is_pending[scoreboard]);
         if is_pending {
-            self.followed.push((at, Rule::EndOfHead));
+            let setters = state.returning[scoreboard].iter();
+            let with = setters.map(|entry| entry.setter).min().unwrap_or(at);
+            self.followed.push((at, Rule::EndOfHead { with }));
         }
         if is_met && !is_over {
             self.followed.push((at, Rule::ThreadsMeet));

@@ -21,7 +21,10 @@ pub(super) enum Rule {
     /// What a loop leaves pending is waited for in its head, with what comes from before it.
     ComesBack,
     /// What a loop leaves pending is waited for at the end of its head.
-    EndOfHead,
+    EndOfHead {
+        /// The instruction of the loop that set it first.
+        with: usize,
+    },
     /// Uniform registers are waited for where threads meet again or end.
     ThreadsMeet,
     /// The head of a loop waits for loads from before it.
@@ -58,6 +61,7 @@ impl Proof {
                     number: best,
                     with: number(with),
                 },
+                Rule::EndOfHead { with } => Rule::EndOfHead { with: number(with) },
                 other => other,
             };
             (number(at), rule)
