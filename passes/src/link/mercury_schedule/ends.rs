@@ -82,9 +82,11 @@ pub(super) fn relax(code: &mut [u8]) {
             continue;
         };
         let waits = |scoreboard: u8| scoreboard < 6 && end.waits() >> scoreboard & 1 != 0;
-        let decides = Operands::of(Generation::Sm100, before)
-            .zip(Operands::of(Generation::Sm100, barrier))
-            .is_none_or(|(before, barrier)| before.defined.meets(&barrier.used));
+        let guard = Operands::of(Generation::Sm100, barrier).and_then(|barrier| barrier.guard);
+        let decides = guard.is_some_and(|guard| {
+            let before = Operands::of(Generation::Sm100, before);
+            before.is_none_or(|before| before.defined.has(guard.file, guard.number.into()))
+        });
         let is_guarded = barrier.is_memory_barrier() && errors.is_error_barrier() && end.is_exit();
         let is_waited = waits(before.write_barrier()) || waits(before.read_barrier());
         let is_arrival = Generation::Sm100.name(before) == Some("UCGABAR_ARV");
