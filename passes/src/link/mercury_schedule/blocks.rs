@@ -7,6 +7,7 @@ use cuweld_elf::sass::operands::Generation;
 use cuweld_elf::sass::operands::Guard;
 use cuweld_elf::sass::operands::Operands;
 
+use super::issue::Distances;
 use super::step::Step;
 
 /// What an instruction does to the flow of control.
@@ -33,6 +34,8 @@ pub(super) struct Code {
     pub(super) blocks: Vec<Block>,
     /// The blocks in reverse postorder.
     pub(super) order: Vec<usize>,
+    /// The cycles that instructions need between them and those before them.
+    pub(super) distances: Distances,
 }
 
 /// A basic block.
@@ -107,10 +110,12 @@ impl Code {
             block.successors.sort_by_key(|block| bucket(*block));
         }
         let order = link(&mut blocks);
+        let distances = Distances::of(&steps, &blocks);
         Some(Code {
             steps,
             blocks,
             order,
+            distances,
         })
     }
 

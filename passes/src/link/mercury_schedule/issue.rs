@@ -6,6 +6,7 @@
 
 use cuweld_elf::sass::operands::Registers;
 
+use super::blocks::Block;
 use super::blocks::Code;
 use super::step::Step;
 
@@ -13,27 +14,72 @@ use super::step::Step;
 /// many instructions back those can be that still matter.
 const LONGEST: usize = 13;
 
+/// What the instructions of a kernel need of those before them in their blocks.
+#[derive(Debug, Default)]
+pub(super) struct Distances {
+    /// By instruction, the end of its rows in `rows`.
+    ends: Vec<usize>,
+    rows: Vec<Distance>,
+    /// By instruction, whether what it needs explains the stall before it.
+    is_explained: Vec<bool>,
+}
+
+/// What an instruction needs of another.
+#[derive(Clone, Copy, Debug)]
+struct Distance {
+    /// How many instructions before it the other one is.
+    back: usize,
+    /// The cycles between them.
+    cycles: i64,
+}
+
+impl Distances {
+    /// Finds what instructions need, `blocks` of which are such of the code.
+    pub(super) fn of(steps: &[Step], blocks: &[Block]) -> Distances {
+        let units: Vec<Unit> = steps.iter().map(|step| unit(step.operands.name)).collect();
+        let mut distances = Distances::default();
+        for block in blocks {
+            for at in block.steps.clone() {
+                let mut is_explained = at == block.steps.start || steps[at - 1].stall() <= 1;
+                let mut apart = 0;
+                for before in (block.steps.start..at).rev().take(LONGEST) {
+                    apart += steps[before].stall();
+                    let between = (units[before], units[at]);
+                    let cycles = distance(&steps[before], &steps[at], between).min(apart);
+                    is_explained |= cycles == apart;
+                    if cycles > 0 {
+                        let back = at - before;
+                        distances.rows.push(Distance { back, cycles });
+                    }
+                }
+                distances.ends.push(distances.rows.len());
+                distances.is_explained.push(is_explained);
+            }
+        }
+        distances
+    }
+
+    fn rows(&self, at: usize) -> &[Distance] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.rows[start..self.ends[at]]
+    }
+}
+
 impl Code {
     /// Returns when an instruction of a block can be issued, by those before it, which were issued
-    /// at `times`, from `start` on. It is not earlier than by the needs that explain its stalls.
-    pub(super) fn earliest(&self, start: usize, at: usize, times: &[i64]) -> i64 {
+    /// at `times`. It is not earlier than by the needs that explain its stalls.
+    pub(super) fn earliest(&self, at: usize, times: &[i64]) -> i64 {
         let Some(last) = times.last() else {
             return 0;
         };
         let stall = self.steps[at - 1].stall();
-        let mut time = last + stall.min(1);
-        let mut apart = 0;
-        let mut is_explained = stall <= 1;
-        for before in (start..at).rev().take(LONGEST) {
-            apart += self.steps[before].stall();
-            let needed = distance(&self.steps[before], &self.steps[at]).min(apart);
-            is_explained |= needed == apart;
-            time = time.max(times[before - start] + needed);
-        }
-        match is_explained {
-            true => time,
-            false => time.max(last + stall),
-        }
+        let least = match self.distances.is_explained[at] {
+            true => stall.min(1),
+            false => stall,
+        };
+        let needs = self.distances.rows(at).iter();
+        let needed = needs.map(|need| times[times.len() - need.back] + need.cycles);
+        needed.fold(last + least, i64::max)
     }
 }
 
@@ -73,10 +119,9 @@ fn unit(name: &str) -> Unit {
     }
 }
 
-/// Returns the cycles after an instruction at which a later one can be issued, 0 if it does not
-/// matter.
-fn distance(before: &Step, step: &Step) -> i64 {
-    let (producer, consumer) = (unit(before.operands.name), unit(step.operands.name));
+/// Returns the cycles after an instruction, of one unit, at which a later one of another can be
+/// issued, 0 if it does not matter.
+fn distance(before: &Step, step: &Step, (producer, consumer): (Unit, Unit)) -> i64 {
     let occupied = match (producer, consumer) {
         (Unit::Memory, Unit::Memory)
             if step.operands.name != "LDS" || before.operands.name == "ATOMS" =>

@@ -333,7 +333,7 @@ impl<'c> Allocator<'c> {
         for at in start..end {
             let step = &self.code.steps[at];
             let (until, has_sources) = ready[at - start];
-            let earliest = self.code.earliest(start, at, &times);
+            let earliest = self.code.earliest(at, &times);
             let waited = has_sources && until > earliest;
             let time = earliest.max(until);
             times.push(time);
@@ -398,7 +398,7 @@ impl<'c> Allocator<'c> {
             delayed: None,
         };
         for (at, barriers) in (place.start..place.end).zip(&mut barriers[place.start..place.end]) {
-            state.time = self.code.earliest(place.start, at, &state.times);
+            state.time = self.code.earliest(at, &state.times);
             let mut waits = self.waits(&mut state, at)?;
             state.times.push(state.time);
             let (mut read, mut write) = (None, None);
