@@ -150,9 +150,15 @@ fn variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code> {
     if symbol.size == 0 || !in_shared && end.is_none_or(|end| end > section.size()) {
         return Some(unsupported::VARIABLE_RANGE);
     }
-    if constant_range(symbol.name)
-        .is_some_and(|range| range != (symbol.value, symbol.value.wrapping_add(symbol.size)))
-    {
+    // Constants of two bytes are stored as single precision.
+    let is_other = |(start, end): (u64, u64)| {
+        let stored = match end.wrapping_sub(start) {
+            2 => 4,
+            size => size,
+        };
+        (start, stored) != (symbol.value, symbol.size)
+    };
+    if constant_range(symbol.name).is_some_and(is_other) {
         return Some(unsupported::CONSTANT_PLACE);
     }
     None
