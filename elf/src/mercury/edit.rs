@@ -152,8 +152,8 @@ pub fn guard_ends(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
     })
 }
 
-/// What memory barriers of code have that no other code needs.
-struct Needless {
+/// What memory barriers of a function have that no other code needs.
+pub struct Needless {
     /// Waits for shared memory: they are needed where the code copies to it while threads go on.
     waits: bool,
     /// Barriers of a block of threads in front of wider ones: they are needed where the code uses
@@ -162,7 +162,8 @@ struct Needless {
 }
 
 impl Needless {
-    fn of(code: &[u8], capmerc: &Capmerc<'_>) -> Needless {
+    /// Finds it by the function's SASS and `.nv.capmerc.text.F`, in a walk over both.
+    pub fn of(code: &[u8], capmerc: &Capmerc<'_>) -> Needless {
         let uses_barriers = |item: Item<'_>| match item.form {
             Form::Record(record) | Form::Run(Some(record)) => {
                 record.get(1) == Some(&SHARED_BARRIERS)
@@ -175,6 +176,14 @@ impl Needless {
         }
     }
 
+    /// Returns `true` if a run of the function's instructions has what [`thin_fences`] takes out.
+    pub fn is_in(&self, run: &[u8]) -> bool {
+        let next = Instruction::all(run).skip(1).map(Some).chain([None]);
+        let mut pairs = Instruction::all(run).zip(next);
+        Instruction::all(run).any(Instruction::is_memory_barrier)
+            && pairs.any(|(word, next)| self.has(word, next))
+    }
+
     /// Returns `true` if an instruction in a run with a memory barrier, with the next one of the run,
     /// goes.
     fn has(&self, word: Instruction, next: Option<Instruction>) -> bool {
@@ -182,16 +191,6 @@ impl Needless {
         self.waits && word.waits_for_shared()
             || self.barriers && word.is_weak_block_barrier() && is_followed
     }
-}
-
-/// Returns `true` if a run of instructions of some code has what [`thin_fences`] takes out.
-pub fn has_needless(code: &[u8], capmerc: &Capmerc<'_>, run: &[u8]) -> bool {
-    let needless = Needless::of(code, capmerc);
-    let next = Instruction::all(run).skip(1).map(Some).chain([None]);
-    Instruction::all(run).any(Instruction::is_memory_barrier)
-        && Instruction::all(run)
-            .zip(next)
-            .any(|(word, next)| needless.has(word, next))
 }
 
 /// Takes out what memory barriers have that no other code needs: waits for shared memory, and

@@ -6,7 +6,7 @@ use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::capmerc::Item;
-use cuweld_elf::mercury::edit::has_needless;
+use cuweld_elf::mercury::edit::Needless;
 use cuweld_elf::note_records::NOTE_TOOL_INFO;
 use cuweld_elf::note_records::tool_info_strings;
 use cuweld_elf::sass::Instruction;
@@ -253,8 +253,11 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeCh
             matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
         })
     };
-    if has_run(&is_workaround) && has_run(&|run| has_needless(code, &capmerc, run)) {
-        return Some(CodeChange::WorkAround);
+    if has_run(&is_workaround) {
+        let needless = Needless::of(code, &capmerc);
+        if has_run(&|run| needless.is_in(run)) {
+            return Some(CodeChange::WorkAround);
+        }
     }
     if has_run(&is_guarded_end) {
         return Some(CodeChange::Other {

@@ -390,7 +390,7 @@ fn stalls_suffice(code: &[u8]) -> bool {
     pairs.all(|(word, next)| word.stall() >= 2 || !is_waited_for(word, next))
 }
 
-/// Returns `true` if an instruction waits for a scoreboard that the one before sets.
+/// Returns `true` if an instruction waits for a scoreboard that one before it sets.
 fn is_waited_for(word: Instruction, next: Instruction) -> bool {
     let waits = |scoreboard: u8| scoreboard < 6 && next.waits() >> scoreboard & 1 != 0;
     waits(word.write_barrier()) || waits(word.read_barrier())

@@ -9,6 +9,7 @@ use cuweld_elf::sass::operands::Generation;
 use cuweld_elf::sass::operands::Guard;
 use cuweld_elf::sass::operands::Operands;
 
+use super::is_waited_for;
 use super::latency;
 
 /// Returns `true` if barriers in front of the ends of code may change its scoreboards: where not all
@@ -81,16 +82,17 @@ pub(super) fn relax(code: &mut [u8]) {
         let &[before, barrier, _, errors, end] = five else {
             continue;
         };
-        let waits = |scoreboard: u8| scoreboard < 6 && end.waits() >> scoreboard & 1 != 0;
+        if !barrier.is_memory_barrier() || !errors.is_error_barrier() || !end.is_exit() {
+            continue;
+        }
         let guard = Operands::of(Generation::Sm100, barrier).and_then(|barrier| barrier.guard);
         let decides = guard.is_some_and(|guard| {
             let before = Operands::of(Generation::Sm100, before);
             before.is_none_or(|before| before.defined.has(guard.file, guard.number.into()))
         });
-        let is_guarded = barrier.is_memory_barrier() && errors.is_error_barrier() && end.is_exit();
-        let is_waited = waits(before.write_barrier()) || waits(before.read_barrier());
+        let is_waited = is_waited_for(before, end);
         let is_arrival = Generation::Sm100.name(before) == Some("UCGABAR_ARV");
-        if is_guarded && (is_waited && !decides && before.stall() == 2 || is_arrival) {
+        if is_waited && !decides && before.stall() == 2 || is_arrival {
             let word = before.with_stall(1);
             code[at * 16..at * 16 + 16].copy_from_slice(&word.0.to_le_bytes());
         }
