@@ -134,6 +134,9 @@ codes! {
     CONSTANT_PLACE "constant-place":
         "a compiler constant whose place is not that of its name"
         when "The name of a compiler constant has another offset than its symbol.";
+    PRESERVED_EQUAL_CONSTANTS "preserved-equal-constants":
+        "-preserve-relocs with the device runtime library and equal constants that are stored once"
+        when "Strict mode stores equal constants once, as nvlink does (D02), and relocations stay beside code of the device runtime library: nvlink gives some of its addresses after that.";
     UNTYPED_MERCURY_SYMBOL "untyped-mercury-symbol":
         "a symbol without a type in an object with Mercury"
         when "An object with Mercury defines a symbol of the type `STT_NOTYPE`.";

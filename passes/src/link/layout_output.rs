@@ -148,6 +148,17 @@ pub(crate) fn lay_out<'data>(
         return Err(PassError::Diagnosed);
     }
     let merge = ConstantMerge::new(module);
+    if module.options.strict
+        && module.options.preserve_relocs
+        && merge.objects(module).is_some()
+        && module
+            .included_objects()
+            .any(|(_, object)| object.system_library)
+    {
+        cx.diagnostics
+            .emit(Diagnostic::refusal(unsupported::PRESERVED_EQUAL_CONSTANTS));
+        return Err(PassError::Diagnosed);
+    }
     let kept = (
         cx.analyses.get::<LiveFunctions>(module),
         cx.analyses.get::<HostKernels>(module),
