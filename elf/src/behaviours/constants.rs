@@ -106,6 +106,7 @@ super::behaviours! {
         "toolkit-13-equal-constants",
         "equal-constants",
         "equal-constants-rows",
+        "equal-constants-preserved",
     ];
     /// While kernels are left out, the null symbol has the place of the last section of constants
     /// that was looked up, at offset 0 too, whatever else it would show.
