@@ -393,6 +393,19 @@ compiled("ranges-large", "sm_100", PLAIN.format(more=loads), "-g")
 compiled("ranges-small", "sm_100", PLAIN.format(more=""))
 run("nvlink", "-arch=sm_100", "-r", "ranges-large.cubin", "ranges-small.cubin", "-o", "ranges-again.cubin")
 
+# A discarded copy of a kernel makes its section of constants, those of the taken copy lie in another, those of what it calls in the first.
+CONSTANT = "ld.volatile.f64 %d, [%s]; fma.rn.f64 %d, %d, %d, {value}; st.volatile.f64 [%s], %d;"
+CALLER = """.{binding} .func g(.param .u64 p){body}
+.weak .entry k(.param .u64 p) {{ .reg .u32 %a, %b<100>; .reg .u64 %s; .reg .f64 %d; ld.param.u64 %s, [p]; mov.u32 %a, %tid.x; {more}
+ st.u32 [%s], %a; {{ .param .u64 q; st.param.u64 [q], %s; call g, (q); }} ret; }}
+"""
+called = " {{ .reg .u64 %s; .reg .f64 %d; ld.param.u64 %s, [p]; {0} ret; }}".format(CONSTANT.format(value="0d3FF1234567890001"))
+stores = "".join(f"st.volatile.u32 [%s+{4 * n}], %b{n}; " for n in range(60))
+made, taken = CONSTANT.format(value="0d3FF1234567890002"), CONSTANT.format(value="0d3FF1234567890003")
+compiled("split-first", "sm_80", CALLER.format(binding="visible", body=called, more=loads))
+compiled("split-made", "sm_80", CALLER.format(binding="extern", body=";", more=loads + stores + made))
+compiled("split-taken", "sm_80", CALLER.format(binding="extern", body=";", more=taken))
+
 # ---- link-time optimisation
 
 write("la.cu", "__device__ int g(int); __device__ int seen; __global__ void ka(int* p) { *p = g(*p); seen = 1; }\n"

@@ -265,7 +265,8 @@ codes! {
         advice "Link without `--disable-smem-reservation`.";
     DISCARDED_CONSTANTS "discarded-constants":
         "constants of a copy that is not linked, between one that has none and others"
-        when "Of several definitions of a function, an earlier one without constants prevails: nvlink goes on with a section that it removed.";
+        when "Of several definitions of a function, the first that has constants is discarded, and a later one that has some prevails for a time: nvlink writes two sections of one name. It puts constants of what a kernel calls at the beginning of the first, those of the kernel at the beginning of the other, and ends if two such definitions prevail one after the other."
+        advice "Compile the definitions with the same options, so that the first one prevails.";
     CONSTANT_SYMBOL_RANGE "constant-symbol-range":
         "constants whose symbol goes over the end of their section"
         when "A symbol of compiler constants is larger than its section has room for.";

@@ -28,6 +28,18 @@ super::behaviours! {
         "weak-kernels-constants",
         "weak-kernel-losing-constants",
     ];
+    /// The first copy that has constants makes the section that is found by the function's name. If it
+    /// is discarded, copies that are taken after it have another section, which none of them empties:
+    /// the constants of one that is replaced stay, and those of a second one end the link, unless they
+    /// are equal. The first section is emptied by each copy that is taken, and gets those of the copies
+    /// that are discarded, and in executables what the functions that a kernel calls need: code then
+    /// reads both sections as one bank.
+    DISCARDED_CONSTANTS_MADE_SECTION = "discarded-constants-made-section", shown by [
+        "discarded-constants-section",
+        "discarded-constants-section-stays",
+        "discarded-constants-section-relocatable",
+        "place-memory-second-constants",
+    ];
     /// A bank of parameters of two weak kernels is one, but that of a strong kernel is kept apart
     /// from those of the weak copies that it met.
     PARAMETERS_OF_STRONG_KERNEL = "parameters-of-strong-kernel", shown by [

@@ -117,7 +117,11 @@ pub fn place(
     for (_, function) in kernels {
         is_kernel[function.index()] = true;
     }
-    let (constants, orphans) = collect(module, sections, errors);
+    let Collected {
+        constants,
+        orphans,
+        second,
+    } = collect(module, sections, errors);
     let is_own = |constants: &&Constants| is_kernel[constants.owner.index()];
     let own = || constants.iter().filter(is_own).chain(&orphans);
     module.bank_pieces.reserve(constants.len());
@@ -145,6 +149,29 @@ pub fn place(
         let device: Vec<&Constants> = device.filter(|of| of.bank == bank).collect();
         place_bank(module, graph, live, &device, &mut banks);
     }
+    if !second.is_empty() {
+        refuse_split_banks(module, &second, errors);
+    }
+}
+
+/// Refuses kernels whose own constants lie in the second section of their name, where constants of
+/// what they call have to follow: nvlink puts those at the beginning of the first one, although the
+/// bank is one [discarded-constants-made-section].
+fn refuse_split_banks(
+    module: &Module<'_>,
+    second: &HashSet<BankOf, FixedState>,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let of = |function: FunctionId| module.symbols[module.functions[function].symbol].link;
+    let called = module.bank_pieces.iter().filter(|piece| {
+        piece.size > 0 && module.sections[piece.section].owner.and_then(of) != of(piece.kernel)
+    });
+    let mut split: Vec<LinkSymbolId> = called
+        .filter_map(|piece| of(piece.kernel).filter(|link| second.contains(&(*link, piece.bank))))
+        .collect();
+    split.sort_unstable();
+    split.dedup();
+    errors.extend(split.into_iter().map(|link| refused_copies(module, link)));
 }
 
 /// Leaves the constants of each function in a section of its own, as relocatable output has them.
@@ -153,7 +180,9 @@ pub fn place_by_function(
     sections: &[SectionId],
     errors: &mut Vec<Diagnostic>,
 ) {
-    let (constants, orphans) = collect(module, sections, errors);
+    let Collected {
+        constants, orphans, ..
+    } = collect(module, sections, errors);
     for constants in constants.iter().chain(&orphans) {
         if constants.size == 0 && constants.bank != PARAMETER_BANK {
             // [deleted-constants-named]
@@ -190,13 +219,19 @@ fn place_own<'c>(module: &mut Module<'_>, own: impl Iterator<Item = &'c Constant
     }
 }
 
+/// The constants of functions.
+struct Collected {
+    /// Those of copies that were taken, in section order.
+    constants: Vec<Constants>,
+    /// Banks that only discarded copies have.
+    orphans: Vec<Constants>,
+    /// Banks whose section a discarded copy made, in which the taken copies have one of their own.
+    second: HashSet<BankOf, FixedState>,
+}
+
 /// Returns the constants of functions in section order, and those of discarded copies whose taken
 /// copy has none: nvlink drops a discarded copy's section of constants nowhere.
-fn collect(
-    module: &Module<'_>,
-    sections: &[SectionId],
-    errors: &mut Vec<Diagnostic>,
-) -> (Vec<Constants>, Vec<Constants>) {
+fn collect(module: &Module<'_>, sections: &[SectionId], errors: &mut Vec<Diagnostic>) -> Collected {
     // What is not filled is never touched. Copies have sections too, but few names have more than
     // one.
     let most = sections.len().min(module.link_symbols.len());
@@ -204,7 +239,9 @@ fn collect(
     let mut known: HashMap<BankOf, usize, FixedState> =
         HashMap::with_capacity_and_hasher(most, FixedState::default());
     let mut discarded = Vec::new();
-    let mut removed: HashSet<BankOf, FixedState> = HashSet::default();
+    // Sections that copies made before the one that is linked, while the copies taken until then had
+    // no constants, with their alignment in bytes [discarded-constants-made-section].
+    let mut emptied: HashMap<BankOf, u64, FixedState> = HashMap::default();
     let mut apart: HashSet<BankOf, FixedState> = HashSet::default();
     let covered = Covered::new(module, sections);
     let replaced = LazyCell::new(|| replaced_copies(module));
@@ -236,18 +273,17 @@ fn collect(
         let is_included = module.objects[section.object].state.is_included();
         let comes_before =
             copy.is_some_and(|copy| module.functions[copy].object > module.functions[owner].object);
-        let may_make = !is_taken && is_included && bank != PARAMETER_BANK && copy.is_some();
-        // The section that a discarded copy makes goes when the copy that is linked comes, but that
-        // of a kernel stays in executables.
-        let keeps = is_entry && !module.options.relocatable;
-        if may_make && comes_before && !known.contains_key(&(link, bank)) {
-            removed.insert((link, bank));
+        let may_empty = !is_taken && is_included && bank != PARAMETER_BANK && comes_before;
+        if may_empty && !known.contains_key(&(link, bank)) {
+            let align = emptied.entry((link, bank)).or_insert(section.align);
+            *align = section.align.max(*align);
         }
-        if is_taken && (keeps || !is_linked) && removed.contains(&(link, bank)) {
+        let is_second = emptied.contains_key(&(link, bank));
+        if is_second && is_taken && known.contains_key(&(link, bank)) {
             errors.push(refused_copies(module, link));
         }
         let mut index = None;
-        if is_taken || may_make && keeps {
+        if is_taken {
             // The first copy with constants makes the section. A later one that is taken replaces
             // what is in it.
             let made = *known.entry((link, bank)).or_insert(found.len());
@@ -265,7 +301,7 @@ fn collect(
         }
         // A discarded copy joins the section of the one that was linked until then, which keeps its
         // alignment when a later copy replaces both [banks-share-alignment].
-        let joins = may_make && comes_before;
+        let joins = may_empty && !is_second;
         let joined = index.or_else(|| known.get(&(link, bank)).filter(|_| joins).copied());
         if let Some(joined) = joined {
             found[joined].align = found[joined].align.max(section.align);
@@ -279,7 +315,7 @@ fn collect(
                 // After the symbols lie discarded copies' constants of an earlier relocatable link
                 // [unnamed-constants-dropped].
                 let named = named.unwrap_or(section.size());
-                let size = if is_linked { named } else { 0 };
+                let size = if is_linked || is_second { named } else { 0 };
                 constants.sections.push((id, 0, size));
                 constants.size = size;
             }
@@ -295,16 +331,21 @@ fn collect(
     }
     // Losing copies join the section that came first.
     known.retain(|bank_of, _| !apart.contains(bank_of));
-    let orphans = add_discarded(module, &discarded, &removed, (&mut found, &known), errors);
+    let orphans = add_discarded(module, &discarded, &emptied, (&mut found, &known));
     found.retain(|constants| !constants.sections.is_empty());
-    if module.options.relocatable {
-        // Two sections of one name, which the layout does not make.
+    if !apart.is_empty() || !emptied.is_empty() {
         let of = |constants: &Constants| (constants.link, constants.bank);
-        let twice = found
-            .iter()
-            .find(|constants| apart.contains(&of(constants)));
-        let twice = twice.filter(|constants| orphans.iter().any(|row| of(row) == of(constants)));
-        errors.extend(twice.map(|constants| refused_copies(module, constants.link)));
+        let taken: HashSet<BankOf, FixedState> = found.iter().map(of).collect();
+        let is_relocatable = module.options.relocatable;
+        for orphan in orphans.iter().filter(|orphan| taken.contains(&of(orphan))) {
+            // Two sections of one name, which the layout does not make.
+            let is_entry = module.symbols[module.functions[orphan.owner].symbol].is_entry();
+            if is_relocatable && apart.contains(&of(orphan))
+                || (is_relocatable || is_entry) && emptied.contains_key(&of(orphan))
+            {
+                errors.push(refused_copies(module, orphan.link));
+            }
+        }
     }
     let taken = |id: SectionId| {
         let owner = module.sections[id].owner;
@@ -312,7 +353,14 @@ fn collect(
             || owner.is_some_and(|owner| module.functions[owner].fate.ever_prevailed())
     };
     errors.extend(covered.misfit_of(taken));
-    (found, orphans)
+    let second = emptied
+        .into_keys()
+        .filter(|bank_of| known.contains_key(bank_of));
+    Collected {
+        constants: found,
+        orphans,
+        second: second.collect(),
+    }
 }
 
 /// A bank of a function by its name.
@@ -323,18 +371,18 @@ type BankOf = (LinkSymbolId, u8);
 fn add_discarded(
     module: &Module<'_>,
     discarded: &[(u8, LinkSymbolId, FunctionId, SectionId)],
-    removed: &HashSet<BankOf, FixedState>,
+    emptied: &HashMap<BankOf, u64, FixedState>,
     (found, known): (&mut [Constants], &HashMap<BankOf, usize, FixedState>),
-    errors: &mut Vec<Diagnostic>,
 ) -> Vec<Constants> {
     let mut orphans: Vec<Constants> = Vec::new();
     let mut known_orphans: HashMap<BankOf, usize, FixedState> = HashMap::default();
     for &(bank, link, owner, id) in discarded {
-        if removed.contains(&(link, bank)) {
-            errors.push(refused_copies(module, link));
-        }
-        let constants = match known.get(&(link, bank)) {
-            Some(index) if !found[*index].sections.is_empty() => &mut found[*index],
+        let first = emptied.get(&(link, bank)).copied();
+        let taken = known.get(&(link, bank));
+        let constants = match taken {
+            Some(index) if !found[*index].sections.is_empty() && first.is_none() => {
+                &mut found[*index]
+            }
             _ => {
                 let index = *known_orphans.entry((link, bank)).or_insert(orphans.len());
                 if index == orphans.len() {
@@ -344,7 +392,7 @@ fn add_discarded(
                         owner,
                         sections: SmallVec::new(),
                         size: 0,
-                        align: module.sections[id].align,
+                        align: first.unwrap_or(1).max(module.sections[id].align),
                     });
                 }
                 &mut orphans[index]

@@ -41,6 +41,19 @@ impl OwnBanks {
             .filter(|piece| is_filled(piece))
             .filter_map(|piece| Some((link(piece.kernel)?, piece.bank)))
             .collect();
+        // Of those, the ones in which constants lie that a copy of their own function had when it
+        // was taken: what discarded copies made before is not used [discarded-constants-made-section].
+        let of_taken: HashSet<(LinkSymbolId, u8), FixedState> = module
+            .bank_pieces
+            .iter()
+            .filter(|piece| is_filled(piece))
+            .filter_map(|piece| {
+                let owner = module.sections[piece.section].owner?;
+                let link = link(owner).filter(|of| link(piece.kernel) == Some(*of))?;
+                let is_taken = module.functions[owner].fate.ever_prevailed();
+                is_taken.then_some((link, piece.bank))
+            })
+            .collect();
         for (id, section) in module.sections.iter() {
             let (SectionKind::FunctionConstants(bank @ 1..), Some(owner)) =
                 (section.kind, section.owner)
@@ -53,12 +66,12 @@ impl OwnBanks {
                 begins[id.index()] = false;
             }
             if !module.functions[owner].fate.ever_prevailed()
-                && (module.options.relocatable
-                    || !module.symbols[module.functions[owner].symbol].is_entry())
-                && let Some(prevailing) = link(owner).and_then(|link| module.link_function(link))
+                && let Some(of) = link(owner)
+                && let Some(prevailing) = module.link_function(of)
                 && module.functions[prevailing].object > module.functions[owner].object
             {
-                begins[id.index()] = false;
+                begins[id.index()] =
+                    filled.contains(&(of, bank)) && !of_taken.contains(&(of, bank));
             }
         }
         OwnBanks { begins, filled }
