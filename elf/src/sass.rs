@@ -80,10 +80,30 @@ impl Instruction {
         self.is_memory_barrier() && matches!(self.bits(76, 3), 2 | 3)
     }
 
+    /// Returns `true` if the instruction is the memory barrier where code for the debugger ends,
+    /// `MEMBAR.SC.VC`.
+    pub fn is_end_barrier(self) -> bool {
+        self.is_memory_barrier() && self.bits(76, 4) == 5
+    }
+
     /// Returns `true` if the instruction copies from global to shared memory while threads go on,
     /// `LDGSTS`.
     pub fn copies_to_shared(self) -> bool {
         self.operation() == 0xfae
+    }
+
+    /// Returns `true` if the instruction writes to a surface: `SUST` and `SURED`.
+    pub fn writes_surface(self) -> bool {
+        matches!(
+            self.operation(),
+            0xb9b | 0xf9b | 0xb9d | 0xf9d | 0xb9f | 0xf9f
+        )
+    }
+
+    /// Returns `true` if the instruction waits for loads of earlier ones by the number of a scoreboard,
+    /// `DEPBAR`.
+    pub fn names_scoreboard(self) -> bool {
+        self.operation() == 0x91a
     }
 
     /// Returns `true` if the instruction waits until errors of memory accesses are known,

@@ -65,13 +65,22 @@ super::behaviours! {
     /// front of each `EXIT`, with its guard: one Mercury instruction that is four in SASS. What leads
     /// to the end leads to them. They take six cycles, after which more of what the block set is over,
     /// so that an `EXIT` that not all threads take waits for it, but for what only the others set.
-    /// Measured with CUDA 13.0 alone.
+    /// An object that asks for error barriers at ends does the same to all code. Kernels that call
+    /// nothing, in executables that are not linked with `-g`, have no `MEMBAR.SC.VC` there, unless
+    /// they write to surfaces. Measured with CUDA 13.0 alone.
     DEBUGGER_ENDS = "debugger-ends" since (13, 0), shown by [
         "mercury-debugger-ends",
         "mercury-debugger-ends-relocatable",
         "mercury-debugger-ends-lines",
         "mercury-debugger-ends-unoptimised",
         "mercury-debugger-ends-opposite",
+        "mercury-debugger-ends-release",
+        "mercury-debugger-ends-surface",
+        "mercury-debugger-code-alone",
+        "mercury-error-barriers",
+        "mercury-error-barriers-relocatable",
+        "mercury-suppress-debug-info-ends",
+        "mercury-mbarrier-places-debugger",
     ];
     /// Memory barriers of kernels that call nothing, in executables, lose the loads from shared
     /// memory in front of them that ptxas writes for code that may be linked with other code, and
@@ -82,6 +91,8 @@ super::behaviours! {
         "mercury-fences",
         "mercury-fences-lines",
         "mercury-fences-copies",
+        "mercury-release-ends",
+        "mercury-mbarrier-places",
     ];
     /// Code for sm_100 has a record of the other targets on which its SASS would run (`.nv.compat`
     /// 0b). A bit goes if a linked function has an instruction that the other target does in

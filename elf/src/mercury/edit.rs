@@ -60,6 +60,27 @@ pub struct Edited {
     pub places: Places,
 }
 
+impl Edited {
+    /// Changes the code once more; `None` if that change is not known.
+    pub fn then(self, change: impl Fn(&[u8], &[u8]) -> Option<Edited>) -> Option<Edited> {
+        let made = change(&self.code, &self.capmerc)?;
+        let after = |number: usize| made.places.rows.get(number);
+        let rows = self.places.rows.iter().map(|row| {
+            Some(Place {
+                start: after(row.start)?.start,
+                own: match row.own {
+                    Some(own) => after(own)?.own,
+                    None => None,
+                },
+            })
+        });
+        let places = Places {
+            rows: rows.collect::<Option<_>>()?,
+        };
+        Some(Edited { places, ..made })
+    }
+}
+
 /// Where the instructions of changed code are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
@@ -159,6 +180,8 @@ pub struct Needless {
     /// Barriers of a block of threads in front of wider ones: they are needed where the code uses
     /// barriers in shared memory.
     barriers: bool,
+    /// Barriers where code ends: they are needed where it writes to surfaces.
+    ends: bool,
 }
 
 impl Needless {
@@ -173,28 +196,36 @@ impl Needless {
         Needless {
             waits: !Instruction::all(code).any(Instruction::copies_to_shared),
             barriers: !capmerc.marked().any(uses_barriers),
+            ends: !Instruction::all(code).any(Instruction::writes_surface),
         }
     }
 
     /// Returns `true` if a run of the function's instructions has what [`thin_fences`] takes out.
     pub fn is_in(&self, run: &[u8]) -> bool {
-        let next = Instruction::all(run).skip(1).map(Some).chain([None]);
-        let mut pairs = Instruction::all(run).zip(next);
-        Instruction::all(run).any(Instruction::is_memory_barrier)
-            && pairs.any(|(word, next)| self.has(word, next))
+        let words: Vec<Instruction> = Instruction::all(run).collect();
+        words.iter().any(|word| word.is_memory_barrier())
+            && (0..words.len()).any(|at| self.has(&words, at))
     }
 
-    /// Returns `true` if an instruction in a run with a memory barrier, with the next one of the run,
-    /// goes.
-    fn has(&self, word: Instruction, next: Option<Instruction>) -> bool {
-        let is_followed = next.is_some_and(Instruction::is_wide_memory_barrier);
+    /// Returns `true` if an instruction of a run with a memory barrier goes.
+    fn has(&self, run: &[Instruction], at: usize) -> bool {
+        let word = run[at];
+        let next = run.get(at + 1);
         self.waits && word.waits_for_shared()
-            || self.barriers && word.is_weak_block_barrier() && is_followed
+            || self.barriers
+                && word.is_weak_block_barrier()
+                && next.is_some_and(|next| next.is_wide_memory_barrier())
+            || self.ends && word.is_memory_barrier() && ends_with_exit(run)
     }
 }
 
-/// Takes out what memory barriers have that no other code needs: waits for shared memory, and
-/// barriers of a block of threads in front of wider ones. `None` for code in which something is not
+/// Returns `true` if a run of instructions ends the thread.
+fn ends_with_exit(run: &[Instruction]) -> bool {
+    run.last().is_some_and(|word| word.is_exit())
+}
+
+/// Takes out what memory barriers have that no other code needs: waits for shared memory, barriers of
+/// a block of threads in front of wider ones, and those where code for the debugger ends. `None` for code in which something is not
 /// known that may have to move.
 pub fn thin_fences(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
     let needless = Needless::of(code, &Capmerc::parse(capmerc).ok()?);
@@ -205,12 +236,10 @@ pub fn thin_fences(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
         if !words.iter().any(|word| word.word.is_memory_barrier()) {
             return Some(None);
         }
-        let next = words[1..].iter().map(|word| Some(word.word)).chain([None]);
-        let stays = words
-            .iter()
-            .zip(next)
-            .filter(|(word, next)| !needless.has(word.word, *next));
-        let stays: Vec<Word> = stays.map(|(word, _)| *word).collect();
+        let run: Vec<Instruction> = words.iter().map(|word| word.word).collect();
+        let numbered = words.iter().enumerate();
+        let stays = numbered.filter(|(at, _)| !needless.has(&run, *at));
+        let stays: Vec<Word> = stays.map(|(_, word)| *word).collect();
         if stays.len() == words.len() {
             return Some(None);
         }

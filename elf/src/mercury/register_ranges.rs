@@ -8,6 +8,9 @@
 
 use super::offsets::Offsets;
 
+/// The name of the section.
+pub const REGISTER_RANGES: &[u8] = b".nv_debug_info_reg_sass";
+
 /// The ranges of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges<'data> {

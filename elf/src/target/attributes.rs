@@ -142,9 +142,11 @@ pub const fn holds_places(code: u8) -> bool {
             | ATOM_SYS_INSTR_OFFSETS
             | COOP_GROUP_INSTR_OFFSETS
             | ATOMF16_EMUL_INSTR_OFFSETS
+            | ATOM16_EMUL_INSTR_REG_MAP
             | INT_WARP_WIDE_INSTR_OFFSETS
             | INDIRECT_BRANCH_TARGETS
             | MBARRIER_INSTR_OFFSETS
+            | INSTR_REG_MAP
             | COROUTINE_RESUME_ID_OFFSETS
             | UNUSED_LOAD_BYTE_OFFSET
             | SYSCALL_OFFSETS

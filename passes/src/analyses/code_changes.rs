@@ -1,12 +1,15 @@
 //! Code that nvlink would change: kernels that it would schedule anew, and code that it would
 //! compile for the debugger or of its own accord [scheduled-anew].
 
+use std::cell::LazyCell;
+
 use cuweld_elf::behaviours::mercury::MATHS_RECORD_ADDED;
 use cuweld_elf::mercury::capmerc::Capmerc;
 use cuweld_elf::mercury::capmerc::Form;
 use cuweld_elf::mercury::capmerc::INSTRUCTION;
 use cuweld_elf::mercury::capmerc::Item;
 use cuweld_elf::mercury::edit::Needless;
+use cuweld_elf::mercury::register_ranges::REGISTER_RANGES;
 use cuweld_elf::note_records::NOTE_TOOL_INFO;
 use cuweld_elf::note_records::tool_info_strings;
 use cuweld_elf::sass::Instruction;
@@ -37,8 +40,13 @@ pub enum CodeChange {
     /// Schedule it anew: it is a kernel that calls nothing, and has what memory barriers need beside
     /// other code alone.
     WorkAround,
+    /// Schedule it anew: it is a kernel that calls nothing, and has the memory barrier that code for
+    /// the debugger has where it ends.
+    GuardedEnd,
     /// Compile it for the debugger: barriers stand in front of its ends.
     Debugger,
+    /// Compile it with the same barriers, so that errors are visible where it ends.
+    ErrorBarriers,
     /// Another change.
     Other {
         /// What nvlink would do.
@@ -52,8 +60,11 @@ impl CodeChange {
     /// Says what nvlink would do: a verb.
     pub fn what(self) -> &'static str {
         match self {
-            CodeChange::FirstLoad | CodeChange::WorkAround => "schedule anew",
+            CodeChange::FirstLoad | CodeChange::WorkAround | CodeChange::GuardedEnd => {
+                "schedule anew"
+            }
             CodeChange::Debugger => DEBUG,
+            CodeChange::ErrorBarriers => "compile with error barriers",
             CodeChange::Other { what, .. } => what,
         }
     }
@@ -63,7 +74,11 @@ impl CodeChange {
         match self {
             CodeChange::FirstLoad => "it calls nothing, and its first load has a scoreboard",
             CodeChange::WorkAround => "it calls nothing, and has a work-around at a memory barrier",
+            CodeChange::GuardedEnd => "it calls nothing, and has a memory barrier where it ends",
             CodeChange::Debugger => "it has no memory barrier where it ends",
+            CodeChange::ErrorBarriers => {
+                "it has no error barrier where it ends, and another object asks for them"
+            }
             CodeChange::Other { why, .. } => why,
         }
     }
@@ -107,6 +122,17 @@ impl CodeChanges {
         self.has_debugger_code
     }
 
+    /// Returns `true` if nvlink puts barriers where any code of the file ends.
+    pub fn guards_ends(&self) -> bool {
+        self.has_debugger_code || self.shows_errors
+    }
+
+    /// Returns `true` if nvlink takes out of a function what memory barriers need beside other code
+    /// alone: it is a kernel of an executable that calls nothing, and not for the debugger.
+    pub fn thins_fences(&self, module: &Module<'_>, function: FunctionId) -> bool {
+        !self.is_for_debugger && calls_nothing(module, function)
+    }
+
     /// Returns the change that nvlink would make to a function's code.
     pub fn of(&self, module: &Module<'_>, function: FunctionId) -> Option<CodeChange> {
         let other = |what, why| Some(CodeChange::Other { what, why });
@@ -115,10 +141,7 @@ impl CodeChanges {
         if self.has_debugger_code && has_end(false) {
             Some(CodeChange::Debugger)
         } else if !self.has_debugger_code && self.shows_errors && has_end(false) {
-            other(
-                "compile with error barriers",
-                "it has no error barrier where it ends, and another object asks for them",
-            )
+            Some(CodeChange::ErrorBarriers)
         } else if !self.has_debugger_code && !self.shows_errors && has_end(true) {
             other(
                 "compile without the debugger's barriers",
@@ -160,7 +183,7 @@ fn has_debugger_objects(module: &Module<'_>) -> bool {
     let objects = module.objects.values();
     let included = objects.filter(|object| object.state.is_included());
     let mut sections = included.flat_map(|object| &module.sections[object.sections]);
-    sections.any(|section| section.name == b".nv_debug_info_reg_sass" && section.size() != 0)
+    sections.any(|section| section.name == REGISTER_RANGES && section.size() != 0)
 }
 
 /// Returns `true` if a record of the file asks for error barriers where code ends
@@ -201,12 +224,13 @@ fn is_of_other_version(toolkit: &Toolkit, notes: &[Note<'_>]) -> bool {
 fn ends<'m>(module: &'m Module<'_>, function: FunctionId) -> impl Iterator<Item = bool> + use<'m> {
     let row = &module.functions[function];
     let code = module.sections[row.views.sass.text].bytes();
-    let before =
-        std::iter::once(false).chain(Instruction::all(code).map(Instruction::is_error_barrier));
-    Instruction::all(code)
-        .zip(before)
-        .filter(|(word, _)| word.is_exit())
-        .map(|(_, is_guarded)| is_guarded)
+    let mut before = [Instruction(0); 3];
+    Instruction::all(code).filter_map(move |word| {
+        let [fence, _, errors] = before;
+        before = [before[1], before[2], word];
+        let is_guarded = fence.is_end_barrier() && errors.is_error_barrier();
+        word.is_exit().then_some(is_guarded)
+    })
 }
 
 /// Returns `true` if a function is the stub of another in the unified table, of which nvlink
@@ -236,16 +260,22 @@ fn is_of_later_compiler(module: &Module<'_>, function: FunctionId) -> bool {
     records.any(|record| record.code == attributes::NVSAL_SW_WAR)
 }
 
+/// Returns `true` if a function is a kernel of an executable that calls nothing.
+fn calls_nothing(module: &Module<'_>, function: FunctionId) -> bool {
+    let row = &module.functions[function];
+    let code = module.sections[row.views.sass.text].bytes();
+    !module.options.relocatable
+        && module.symbols[row.symbol].is_entry()
+        && !Instruction::all(code).any(Instruction::is_call)
+}
+
 /// Returns the change of a kernel of an executable that nvlink schedules anew.
 fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeChange> {
+    if !calls_nothing(module, function) {
+        return None;
+    }
     let row = &module.functions[function];
-    if module.options.relocatable || !module.symbols[row.symbol].is_entry() {
-        return None;
-    }
     let code = module.sections[row.views.sass.text].bytes();
-    if Instruction::all(code).any(Instruction::is_call) {
-        return None;
-    }
     let merc = module.sections[row.views.merc?.text].bytes();
     let capmerc = Capmerc::parse(merc).ok()?;
     let has_run = |is_such: &dyn Fn(&[u8]) -> bool| {
@@ -253,17 +283,15 @@ fn is_scheduled_anew(module: &Module<'_>, function: FunctionId) -> Option<CodeCh
             matches!(item.form, Form::Run(Some(_))) && is_such(instructions(code, &item))
         })
     };
-    if has_run(&is_workaround) {
-        let needless = Needless::of(code, &capmerc);
-        if has_run(&|run| needless.is_in(run)) {
-            return Some(CodeChange::WorkAround);
+    let kinds = [
+        (is_workaround as fn(&[u8]) -> bool, CodeChange::WorkAround),
+        (is_guarded_end, CodeChange::GuardedEnd),
+    ];
+    let needless = LazyCell::new(|| Needless::of(code, &capmerc));
+    for (is_kind, change) in kinds {
+        if has_run(&|run| is_kind(run) && needless.is_in(run)) {
+            return Some(change);
         }
-    }
-    if has_run(&is_guarded_end) {
-        return Some(CodeChange::Other {
-            what: CodeChange::FirstLoad.what(),
-            why: "it calls nothing, and has a memory barrier where it ends",
-        });
     }
     frees_first_load(code).then_some(CodeChange::FirstLoad)
 }

@@ -107,11 +107,16 @@ impl Pass for MercurySchedule {
         // Of functions that are no kernels only the ends change.
         let may_change = |id: &FunctionId| {
             let symbol = view.functions[*id].symbol;
-            view.is_function_live(*id)
-                && (changes.has_debugger_code() || view.symbols[symbol].is_entry())
+            view.is_function_live(*id) && (changes.guards_ends() || view.symbols[symbol].is_entry())
         };
         let live: Vec<FunctionId> = view.functions.ids().filter(may_change).collect();
-        let remake = |id: &FunctionId| Some((*id, remade(view, *id, changes.of(view, *id)?)?));
+        let remake = |id: &FunctionId| {
+            let change = changes.of(view, *id)?;
+            Some((
+                *id,
+                remade(view, *id, change, changes.thins_fences(view, *id))?,
+            ))
+        };
         let made = cx
             .threads
             .map_chunks(Work::Objects(live.len()), &live, |live| {
@@ -139,7 +144,7 @@ impl Pass for MercurySchedule {
             }
             cx.remarks.emit(|| remade_as(id, change));
             module.functions[id].remade = match change {
-                CodeChange::Debugger => Remade::ForDebugger,
+                CodeChange::Debugger | CodeChange::ErrorBarriers => Remade::ForDebugger,
                 _ => Remade::Scheduled,
             };
         }
@@ -162,8 +167,10 @@ impl Pass for MercurySchedule {
 /// Says what was done to a function.
 fn remade_as(function: FunctionId, change: CodeChange) -> Remark {
     Remark::about(&SCHEDULED, function).words(match change {
-        CodeChange::Debugger => " gets the debugger's barriers in front of its ends",
-        CodeChange::WorkAround => {
+        CodeChange::Debugger | CodeChange::ErrorBarriers => {
+            " gets the debugger's barriers in front of its ends"
+        }
+        CodeChange::WorkAround | CodeChange::GuardedEnd => {
             " is scheduled anew, without the work-arounds at memory barriers: it calls nothing, and the rules give the scoreboards that its object has"
         }
         _ => {
@@ -185,10 +192,12 @@ enum NewCode {
 }
 
 /// Makes the code of a function that nvlink would change; `None` for changes that are not made.
+/// `thins` says that nvlink takes out what memory barriers need beside other code alone.
 fn remade(
     module: &Module<'_>,
     id: FunctionId,
     change: CodeChange,
+    thins: bool,
 ) -> Option<Result<NewCode, Unproved>> {
     let views = module.functions[id].views;
     let code = module.sections[views.sass.text].bytes();
@@ -201,22 +210,36 @@ fn remade(
             let made = schedule(code, code.to_vec(), sm, true, None);
             return Some(made.map(NewCode::Scheduled));
         }
-        CodeChange::WorkAround => {
+        CodeChange::WorkAround | CodeChange::GuardedEnd => {
             edit::thin_fences(code, mercury).map(|edited| (edited, frees_first_load(code)))
         }
-        CodeChange::Debugger => edit::guard_ends(code, mercury).map(|mut edited| {
-            ends::relax(&mut edited.code);
-            (edited, false)
-        }),
+        CodeChange::Debugger | CodeChange::ErrorBarriers => edit::guard_ends(code, mercury)
+            .and_then(|mut edited| {
+                ends::relax(&mut edited.code)?;
+                let edited = match thins {
+                    true => edited.then(edit::thin_fences)?,
+                    false => edited,
+                };
+                Some((edited, thins && frees_first_load(code)))
+            }),
         CodeChange::Other { .. } => return None,
     };
     let Some((mut edited, frees)) = edited else {
         return Some(Err(Unproved::Unknown));
     };
-    let changes_scoreboards = match change {
-        CodeChange::Debugger => ends::change_scoreboards(code),
-        _ => frees,
+    let guards_ends = matches!(change, CodeChange::Debugger | CodeChange::ErrorBarriers);
+    let by_ends = match guards_ends {
+        true => ends::change_scoreboards(code),
+        false => Some(false),
     };
+    let Some(by_ends) = by_ends else {
+        return Some(Err(Unproved::Unknown));
+    };
+    let changes_scoreboards = frees || by_ends;
+    if changes_scoreboards && guards_ends && thins {
+        // How the two changes go together is not known.
+        return Some(Err(Unproved::Unknown));
+    }
     if !changes_scoreboards {
         return Some(match stalls_suffice(&edited.code) {
             true => Ok(NewCode::Edited(change, edited)),
@@ -314,6 +337,17 @@ fn schedule(
     };
     if !proof.is_confirmed_by(&confirmed) {
         return Err(Unproved::Unconfirmed);
+    }
+    // An operand names a scoreboard: that of which instruction is not known.
+    if new.steps.iter().any(|step| step.word.names_scoreboard()) {
+        let is_other = |was: u8, now: u8| now != 7 && now != was;
+        let mut pairs = new.steps.iter().zip(&allocated);
+        if pairs.any(|(step, now)| {
+            is_other(step.word.write_barrier(), now.write)
+                || is_other(step.word.read_barrier(), now.read)
+        }) {
+            return Err(Unproved::Unknown);
+        }
     }
     let words = made
         .chunks_exact_mut(16)

@@ -43,7 +43,8 @@ impl Encode<'_, '_> {
         let found =
             cx.threads
                 .map_chunks(Work::Objects(functions.len()), &functions, |functions| {
-                    let found = functions.iter().filter_map(|function| {
+                    let is_kept = |id: &&FunctionId| module.functions[**id].remade == Remade::No;
+                    let found = functions.iter().filter(is_kept).filter_map(|function| {
                         let change = changes.of(module, *function)?;
                         Some(Kept {
                             function: *function,
@@ -75,6 +76,10 @@ impl Encode<'_, '_> {
                     .argument("reason", kept.change.why())
             });
         }
+        let guarded = match changes.has_debugger_code() {
+            true => "compiled for the debugger",
+            false => "compiled with error barriers",
+        };
         let made = [
             (
                 Remade::Scheduled,
@@ -83,7 +88,7 @@ impl Encode<'_, '_> {
             ),
             (
                 Remade::ForDebugger,
-                ["function", "compiled for the debugger"],
+                ["function", guarded],
                 "of barriers where code ends",
             ),
         ];

@@ -7,6 +7,7 @@ use cuweld_diagnostics::codes::mercury;
 use cuweld_elf::behaviours;
 use cuweld_elf::mercury::offsets::Offsets;
 use cuweld_elf::mercury::register_ranges;
+use cuweld_elf::mercury::register_ranges::REGISTER_RANGES;
 use cuweld_elf::mercury::register_ranges::Ranges;
 use cuweld_elf::mercury::register_ranges::Row;
 use cuweld_elf::symbol::Binding;
@@ -22,9 +23,6 @@ use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
-
-/// The ranges of code in which registers hold variables.
-pub(super) const REGISTER_RANGES: &[u8] = b".nv_debug_info_reg_sass";
 
 /// The types of registers.
 pub(super) const REGISTER_TYPES: &[u8] = b".nv_debug_info_reg_type";

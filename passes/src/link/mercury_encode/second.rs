@@ -3,13 +3,13 @@
 use cuweld_elf::behaviours;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::HEADER_INDICES;
+use cuweld_elf::mercury::register_ranges::REGISTER_RANGES;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_unified_entries;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::plan::PlanSection;
 
-use super::registers::REGISTER_RANGES;
 use super::registers::REGISTER_TYPES;
 use crate::link::classify::mercury::is_debug;
 

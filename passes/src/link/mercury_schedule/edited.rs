@@ -9,12 +9,15 @@ use cuweld_elf::mercury::edit::Edited;
 use cuweld_elf::mercury::edit::Places;
 use cuweld_elf::mercury::frames;
 use cuweld_elf::mercury::lines;
+use cuweld_elf::mercury::register_ranges;
+use cuweld_elf::mercury::register_ranges::REGISTER_RANGES;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::Arena;
 use cuweld_ir::AttributeId;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
+use cuweld_ir::ObjectId;
 use cuweld_ir::Reloc;
 use cuweld_ir::RelocAction;
 use cuweld_ir::RelocId;
@@ -47,7 +50,7 @@ struct Follows {
     symbols: Vec<(SymbolId, u64, u64)>,
     relocs: Vec<(RelocId, Reloc)>,
     records: Vec<(AttributeId, Vec<u8>)>,
-    /// New bytes of frames and tables of branches: the section, where, and what stands there.
+    /// New bytes of frames, ranges and tables of branches: the section, where, and what stands there.
     contents: Vec<(SectionId, usize, Vec<u8>)>,
     /// New sequences of lines: the section, the row of its address, and the sequence.
     lines: Vec<(SectionId, RelocId, Vec<u8>)>,
@@ -143,8 +146,52 @@ pub(super) fn find(module: &Module<'_>, functions: &mut [Function]) {
             _ => {}
         }
     }
+    register_ranges(module, functions);
     for function in functions {
         function.follow(|_, follows| (follows.missing_targets == 0).then_some(()));
+    }
+}
+
+/// Looks for the ranges of code in which registers hold variables of changed functions, for the
+/// debugger. An object names functions in them, of which it has one of each name.
+fn register_ranges(module: &Module<'_>, functions: &mut [Function]) {
+    let object_of = |id: FunctionId| module.functions[id].object;
+    let mut named: HashMap<(ObjectId, &[u8]), usize, FixedState> = HashMap::default();
+    for (index, function) in functions.iter().enumerate() {
+        named.insert(
+            (object_of(function.id), module.function_name(function.id)),
+            index,
+        );
+    }
+    let sections = module.sections.iter();
+    let sections = sections.filter(|(_, section)| {
+        section.kind == SectionKind::Debug && section.name == REGISTER_RANGES
+    });
+    for (id, section) in sections {
+        let bytes = section.bytes();
+        let Some(all) = register_ranges::parse(bytes) else {
+            let of_object = functions.iter_mut();
+            for function in of_object.filter(|it| object_of(it.id) == section.object) {
+                function.follows = None;
+            }
+            continue;
+        };
+        for ranges in &all {
+            let Some(index) = named.get(&(section.object, ranges.function)) else {
+                continue;
+            };
+            functions[*index].follow(|places, follows| {
+                for row in &ranges.rows {
+                    let mut made = Vec::with_capacity(8);
+                    for place in row.range {
+                        let place = u32::try_from(places.target(place.into())?).ok()?;
+                        made.extend_from_slice(&place.to_le_bytes());
+                    }
+                    follows.contents.push((id, row.place, made));
+                }
+                Some(())
+            });
+        }
     }
 }
 
@@ -202,7 +249,6 @@ fn relocations(
     by_symbol: &HashMap<SymbolId, usize, FixedState>,
 ) {
     let bytes = module.sections[patched].bytes();
-    let is_debug = module.sections[patched].kind == SectionKind::Debug;
     let is_frames = module.sections[patched].name == b".debug_frame";
     let is_lines = is_line_table(module, patched);
     let starts = match (is_frames, is_lines) {
@@ -228,7 +274,7 @@ fn relocations(
             continue;
         };
         functions[*target].follow(|places, follows| {
-            if section.ty == sht::REL || is_debug && !is_frames && !is_lines {
+            if section.ty == sht::REL {
                 return None;
             }
             if row.addend != 0 {
@@ -290,22 +336,30 @@ impl Follows {
 /// Returns the payload of a record with the places of instructions after the change; `None` for a
 /// record of another form.
 fn moved_places(code: u8, payload: &[u8], places: &Places) -> Option<Vec<u8>> {
-    let is_list = matches!(
-        code,
+    let words_of_row = match code {
         attributes::EXIT_INSTR_OFFSETS
-            | attributes::S2RCTAID_INSTR_OFFSETS
-            | attributes::ATOM_SYS_INSTR_OFFSETS
-            | attributes::COOP_GROUP_INSTR_OFFSETS
-            | attributes::INT_WARP_WIDE_INSTR_OFFSETS
-    );
+        | attributes::S2RCTAID_INSTR_OFFSETS
+        | attributes::ATOM_SYS_INSTR_OFFSETS
+        | attributes::COOP_GROUP_INSTR_OFFSETS
+        | attributes::INT_WARP_WIDE_INSTR_OFFSETS => 1,
+        // A register.
+        attributes::ATOM16_EMUL_INSTR_REG_MAP => 2,
+        // Registers, what they are for, and -1.
+        attributes::INSTR_REG_MAP => 3,
+        // A register, an offset, and what the instruction does.
+        attributes::MBARRIER_INSTR_OFFSETS => 4,
+        _ => return None,
+    };
     let (words, rest) = payload.as_chunks::<4>();
-    if !is_list || !rest.is_empty() {
+    if !rest.is_empty() || words.len() % words_of_row != 0 {
         return None;
     }
     let mut made = Vec::with_capacity(payload.len());
-    for word in words {
+    for row in words.chunks(words_of_row) {
+        let (word, others) = row.split_first()?;
         let place = places.instruction(u32::from_le_bytes(*word).into())?;
         made.extend_from_slice(&u32::try_from(place).ok()?.to_le_bytes());
+        made.extend_from_slice(others.as_flattened());
     }
     Some(made)
 }

@@ -13,7 +13,7 @@ const LONG: i64 = 300;
 pub(super) fn is_long(name: &str) -> bool {
     matches!(
         name,
-        "LDG" | "ATOMG" | "LDL" | "ATOM" | "LD" | "TLD" | "TEX" | "SULD"
+        "LDG" | "LDGMC" | "ATOMG" | "LDL" | "ATOM" | "LD" | "TLD" | "TEX" | "SULD"
     )
 }
 
