@@ -174,12 +174,6 @@ pub enum InputError {
         /// The library.
         file: String,
     },
-    /// A thin archive found by `-l`; as a positional input it would do.
-    #[error("'{file}' is a thin archive, which -l does not take")]
-    ThinLibrary {
-        /// The library.
-        file: String,
-    },
     /// A folder carries the name of a library.
     #[error("'{file}', found for -l{library}, is a folder")]
     LibraryIsFolder {
@@ -234,7 +228,6 @@ impl InputError {
             | InputError::Bitcode { file }
             | InputError::DamagedArchive { file, .. }
             | InputError::ArchiveFormat { file }
-            | InputError::ThinLibrary { file }
             | InputError::AfterError { file, .. }
             | InputError::LibraryIsFolder { file, .. }
             | InputError::UnexpectedModuleIds { file, .. } => file,
@@ -262,7 +255,6 @@ impl InputError {
             InputError::Bitcode { .. } => input::BITCODE,
             InputError::DamagedArchive { .. } => input::TRUNCATED_ARCHIVE,
             InputError::ArchiveFormat { .. } => input::NOT_AN_ARCHIVE,
-            InputError::ThinLibrary { .. } => input::THIN_LIBRARY,
             InputError::LibraryIsFolder { .. } => input::LIBRARY_IS_FOLDER,
             InputError::AfterError { .. } => input::AFTER_ERROR,
             InputError::UnexpectedModuleIds { .. } => input::MODULE_IDS,
@@ -318,9 +310,6 @@ impl InputError {
             InputError::ArchiveFormat { .. } => {
                 vec![fatal("unexpected archive format"), fatal(INTERNAL)]
             }
-            InputError::ThinLibrary { .. } => {
-                vec![fatal("Memory allocation failure"), fatal(INTERNAL)]
-            }
             InputError::AfterError {
                 fatbinary: true, ..
             } => vec![fatal(FATBINARY)],
@@ -345,7 +334,6 @@ impl InputError {
             return Some(error.help());
         }
         let advice = match self {
-            InputError::ThinLibrary { .. } => "give its path, or make a regular archive",
             InputError::ThinMember { .. } => {
                 "paths in a thin archive are looked up from the current folder; \
                  link from where `ar` ran, or make a regular archive"

@@ -9,7 +9,6 @@ use super::archive;
 use super::diagnostic::DiagnosticKind;
 use super::error::InputError;
 use super::identify;
-use super::identify::ElfKind;
 
 /// Host architectures, the values of `-cpu-arch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -115,14 +114,20 @@ impl SearchPath<'_> {
                         library: library.to_owned(),
                     });
                 }
-                Candidate::File(bytes) => match self.check(bytes) {
+                Candidate::File(bytes) => match self.check(bytes, |member| {
+                    [&format!("{folder}/{member}"), member]
+                        .into_iter()
+                        .find_map(|path| match look(path) {
+                            Candidate::File(bytes) => Some(bytes),
+                            _ => None,
+                        })
+                }) {
                     Fit::Compatible => return Ok(Some(file)),
                     Fit::Incompatible(why) => warnings.push(DiagnosticKind::SkippingIncompatible {
                         file,
                         library: library.to_owned(),
                         why,
                     }),
-                    Fit::Thin => return Err(InputError::ThinLibrary { file }),
                     Fit::NoArchive => return Err(InputError::ArchiveFormat { file }),
                 },
             }
@@ -131,8 +136,13 @@ impl SearchPath<'_> {
     }
 
     /// Decides by the first member for the host or that is no ELF file: those for other hosts, and
-    /// cubins, are passed over.
-    fn check(&self, bytes: &[u8]) -> Fit {
+    /// cubins, are passed over. `open` reads a member of a thin archive; one that cannot be read fits,
+    /// so that its library says so.
+    fn check<'data>(
+        &self,
+        bytes: &'data [u8],
+        mut open: impl FnMut(&str) -> Option<&'data [u8]>,
+    ) -> Fit {
         let Some(names) = bytes.get(MAGIC_SIZE..).filter(|names| !names.is_empty()) else {
             return Fit::Incompatible("it has no members, so that nothing of it is needed");
         };
@@ -141,29 +151,35 @@ impl SearchPath<'_> {
         if name_end != Some(&b'/') {
             return Fit::NoArchive;
         }
-        if bytes.starts_with(identify::THIN_ARCHIVE_MAGIC) {
-            return Fit::Thin;
-        }
         if !identify::is_archive(bytes) {
             return Fit::Incompatible("it is no archive");
         }
-        let list = archive::members(bytes);
-        let members = list.members.iter();
-        let mut kinds = members.map(|member| member.data.and_then(identify::elf_kind));
-        let is_other = |kind: &Option<ElfKind>| {
-            kind.is_some_and(|kind| kind.machine != self.cpu_arch.machine())
-        };
-        match (
-            kinds.clone().next().flatten(),
-            kinds.find(|kind| !is_other(kind)),
-        ) {
-            (_, Some(Some(_))) => Fit::Compatible,
-            (None, _) => Fit::Incompatible("its first member is no object"),
-            (Some(_), None) => Fit::Incompatible("its members are for another host (`-cpu-arch`)"),
-            (Some(_), Some(None)) => Fit::Incompatible(
-                "its members are for another host (`-cpu-arch`), up to one that is no object",
-            ),
+        let is_thin = bytes.starts_with(identify::THIN_ARCHIVE_MAGIC);
+        let members = archive::members(bytes).members;
+        let count = members.len();
+        for (at, member) in members.into_iter().enumerate() {
+            let data = match is_thin {
+                true => open(&String::from_utf8_lossy(member.name)),
+                false => member.data,
+            };
+            let Some(data) = data else {
+                return Fit::Compatible;
+            };
+            match identify::elf_kind(data) {
+                Some(kind) if kind.machine != self.cpu_arch.machine() => (),
+                Some(_) => return Fit::Compatible,
+                None if at == 0 => break,
+                None => {
+                    return Fit::Incompatible(
+                        "its members are for another host (`-cpu-arch`), up to one that is no object",
+                    );
+                }
+            }
+            if at + 1 == count {
+                return Fit::Incompatible("its members are for another host (`-cpu-arch`)");
+            }
         }
+        Fit::Incompatible("its first member is no object")
     }
 }
 
@@ -174,7 +190,6 @@ enum Fit {
     Compatible,
     /// The reason.
     Incompatible(&'static str),
-    Thin,
     NoArchive,
 }
 
@@ -303,6 +318,29 @@ mod tests {
     }
 
     #[test]
+    fn members_of_thin_archives_are_read() {
+        let thin = thin_archive("a.o");
+        let (x86, arm) = (host_object(&[]), {
+            let mut object = host_object(&[]);
+            object[18..20].copy_from_slice(&183_u16.to_le_bytes());
+            object
+        });
+        let other = "its members are for another host (`-cpu-arch`)";
+        for (member, why) in [
+            (Some(("d1/a.o", &x86)), None),
+            (Some(("a.o", &x86)), None),
+            (Some(("d1/a.o", &arm)), Some(other)),
+            (None, None),
+        ] {
+            let mut files: Vec<(&str, &[u8])> = vec![("d1/libx.a", &thin)];
+            files.extend(member.map(|(path, bytes)| (path, bytes.as_slice())));
+            let (found, warnings) = search(&files, CpuArch::X86_64);
+            assert_eq!(found.unwrap().is_some(), why.is_none());
+            assert_eq!(warnings, why.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn what_is_no_archive_is_fatal() {
         let result = |bytes: &[u8]| {
             search(&[("d1/libx.a", bytes)], CpuArch::X86_64)
@@ -310,7 +348,6 @@ mod tests {
                 .unwrap_err()
         };
         assert_eq!(result(&[b'x'; 9]), "unexpected archive format");
-        assert_eq!(result(&thin_archive("a.o")), "Memory allocation failure");
         assert_eq!(result(b"folder"), "Memory allocation failure");
     }
 

@@ -14,10 +14,6 @@ codes! {
         "a member of a thin archive that cannot be opened"
         when "A thin archive names files, which are looked up from the current folder."
         advice "Link from where `ar` ran, or make a regular archive.";
-    THIN_LIBRARY "thin-library":
-        "a thin archive for -l"
-        when "`-l` found a thin archive, which only a path may name."
-        advice "Give its path, or make a regular archive.";
     TRUNCATED_ARCHIVE "truncated-archive":
         "an archive that is damaged or cut off"
         when "An archive ends in the middle of a member, or the header of a member is damaged."
