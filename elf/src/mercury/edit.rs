@@ -225,8 +225,8 @@ fn ends_with_exit(run: &[Instruction]) -> bool {
 }
 
 /// Takes out what memory barriers have that no other code needs: waits for shared memory, barriers of
-/// a block of threads in front of wider ones, and those where code for the debugger ends. `None` for code in which something is not
-/// known that may have to move.
+/// a block of threads in front of wider ones, and those where code for the debugger ends. `None` for
+/// code in which something is not known that may have to move.
 pub fn thin_fences(code: &[u8], capmerc: &[u8]) -> Option<Edited> {
     let needless = Needless::of(code, &Capmerc::parse(capmerc).ok()?);
     edit(code, capmerc, |form, words| {
