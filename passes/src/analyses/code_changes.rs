@@ -23,6 +23,7 @@ use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
 use cuweld_ir::Object;
+use cuweld_ir::Remade;
 use cuweld_ir::table::EntityId;
 
 use super::Analyses;
@@ -138,9 +139,11 @@ impl CodeChanges {
         let other = |what, why| Some(CodeChange::Other { what, why });
         let has_end =
             |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
-        if self.has_debugger_code && has_end(false) {
+        // Ends that were made anew are as nvlink makes them.
+        let is_remade = module.functions[function].remade != Remade::No;
+        if !is_remade && self.has_debugger_code && has_end(false) {
             Some(CodeChange::Debugger)
-        } else if !self.has_debugger_code && self.shows_errors && has_end(false) {
+        } else if !is_remade && !self.has_debugger_code && self.shows_errors && has_end(false) {
             Some(CodeChange::ErrorBarriers)
         } else if !self.has_debugger_code && !self.shows_errors && has_end(true) {
             other(

@@ -43,8 +43,7 @@ impl Encode<'_, '_> {
         let found =
             cx.threads
                 .map_chunks(Work::Objects(functions.len()), &functions, |functions| {
-                    let is_kept = |id: &&FunctionId| module.functions[**id].remade == Remade::No;
-                    let found = functions.iter().filter(is_kept).filter_map(|function| {
+                    let found = functions.iter().filter_map(|function| {
                         let change = changes.of(module, *function)?;
                         Some(Kept {
                             function: *function,

@@ -1,5 +1,7 @@
 //! Which constants of functions begin a bank.
 
+use std::cell::LazyCell;
+
 use cuweld_ir::Fate;
 
 use super::*;
@@ -43,17 +45,16 @@ impl OwnBanks {
             .collect();
         // Of those, the ones in which constants lie that a copy of their own function had when it
         // was taken: what discarded copies made before is not used [discarded-constants-made-section].
-        let of_taken: HashSet<(LinkSymbolId, u8), FixedState> = module
-            .bank_pieces
-            .iter()
-            .filter(|piece| is_filled(piece))
-            .filter_map(|piece| {
+        let of_taken = LazyCell::new(|| {
+            let pieces = module.bank_pieces.iter().filter(|piece| is_filled(piece));
+            let taken = pieces.filter_map(|piece| {
                 let owner = module.sections[piece.section].owner?;
                 let link = link(owner).filter(|of| link(piece.kernel) == Some(*of))?;
                 let is_taken = module.functions[owner].fate.ever_prevailed();
                 is_taken.then_some((link, piece.bank))
-            })
-            .collect();
+            });
+            taken.collect::<HashSet<(LinkSymbolId, u8), FixedState>>()
+        });
         for (id, section) in module.sections.iter() {
             let (SectionKind::FunctionConstants(bank @ 1..), Some(owner)) =
                 (section.kind, section.owner)
