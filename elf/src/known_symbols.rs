@@ -88,6 +88,30 @@ pub fn reserved_shared_variable_offset(section: (u64, u64), variable: (u64, u64)
 /// The variable that code with `tcgen05.alloc` keeps its columns of tensor memory in.
 pub const TENSOR_MEMORY_PARTITION: &[u8] = b"__nv_reservedSMEM_tcgen05_partition";
 
+/// How large the descriptors of textures, samplers and surfaces are, of which code asks the one that
+/// a handle leads to for its properties: `txq` and `suq` of a handle in a register.
+const DESCRIPTOR_SIZES: [&[u8]; 4] = [
+    b".nv.unified.texrefDescSize",
+    b".nv.independent.texrefDescSize",
+    b".nv.independent.samplerrefDescSize",
+    b".nv.surfrefDescSize",
+];
+
+/// Returns `true` for the names of sizes of descriptors. What follows the name in a table of names
+/// may stand after it.
+pub fn is_descriptor_size(name: &[u8]) -> bool {
+    name.starts_with(b".nv.")
+        && DESCRIPTOR_SIZES.iter().any(|known| {
+            let rest = name.strip_prefix(*known);
+            matches!(rest, Some([] | [0, ..]))
+        })
+}
+
+/// Returns `true` for names that stay undefined in executables, for the driver to fill in.
+pub fn is_of_driver(name: &[u8]) -> bool {
+    is_reserved_shared_symbol(name) || is_descriptor_size(name)
+}
+
 /// Returns `true` if a name begins with a dot and is one that compilers or nvlink write.
 pub fn is_dotted(name: &[u8]) -> bool {
     [
@@ -97,6 +121,7 @@ pub fn is_dotted(name: &[u8]) -> bool {
         RESERVED_SHARED_CAP,
     ]
     .contains(&name)
+        || is_descriptor_size(name)
         || name.starts_with(b".nv.constant.optimizer.")
 }
 

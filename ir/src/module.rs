@@ -342,15 +342,21 @@ impl<'data> Module<'data> {
         first
     }
 
-    /// Returns the header slots that the driver has to fill for a kernel, by offset.
+    /// Returns the header slots that the driver has to fill for a kernel, by offset: not those of
+    /// other kernels' parameters [header-parameters].
     pub fn header_slots_of(
         &self,
         kernel: FunctionId,
     ) -> impl DoubleEndedIterator<Item = &HeaderSlot> {
         let kinds = self.functions[kernel].header_kinds;
         self.header_slots.iter().filter(move |slot| {
-            let first = self.link_symbols[slot.symbol].first;
-            self.symbols[first].ty.header_kind() & kinds != 0
+            let link = self.link_symbols.get(slot.symbol);
+            let symbol = link.and_then(|link| self.symbols.get(link.first));
+            symbol.is_some_and(|symbol| {
+                let of_other = matches!(symbol.place, SymbolPlace::Section(section)
+                    if self.sections.get(section).and_then(|section| section.owner).is_some_and(|owner| owner != kernel));
+                symbol.ty.header_kind() & kinds != 0 && !of_other
+            })
         })
     }
 

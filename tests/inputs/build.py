@@ -408,6 +408,15 @@ compiled("split-first", "sm_80", CALLER.format(binding="visible", body=called, m
 compiled("split-made", "sm_80", CALLER.format(binding="extern", body=";", more=loads + stores + made))
 compiled("split-taken", "sm_80", CALLER.format(binding="extern", body=";", more=taken))
 
+# Textures that are parameters of kernels: of one name in two objects, and of a kernel of which another object has a copy.
+TEXTURE = """.{binding} .entry {kernel}(.param .u64 p, .param .texref image) {{ .reg .u32 %a; .reg .f32 %f<4>; .reg .u64 %s; ld.param.u64 %s, [p]; mov.u32 %a, %tid.x;
+ tex.1d.v4.f32.s32 {{%f0, %f1, %f2, %f3}}, [image, {{%a}}]; st.f32 [%s], %f0; ret; }}
+"""
+compiled("image-first", "sm_80", TEXTURE.format(binding="visible", kernel="k"))
+compiled("image-second", "sm_80", TEXTURE.format(binding="visible", kernel="l"))
+compiled("image-copy", "sm_80", TEXTURE.format(binding="weak", kernel="c"))
+compiled("image-none", "sm_80", ".weak .entry c(.param .u64 p) { .reg .u64 %s; ld.param.u64 %s, [p]; st.u32 [%s], 1; ret; }\n")
+
 # ---- link-time optimisation
 
 write("la.cu", "__device__ int g(int); __device__ int seen; __global__ void ka(int* p) { *p = g(*p); seen = 1; }\n"

@@ -98,7 +98,7 @@ codes! {
         when "A record of textures, samplers or surfaces of a kernel names none.";
     PARAMETER_RECORD "parameter-record":
         "a record of a parameter that names a symbol"
-        when "A record of a parameter, which has no symbol, names one.";
+        when "A record of a parameter names a symbol that is not a texture, sampler or surface.";
     PARAMETER_SECTION "parameter-section":
         "a record of parameters that does not name their section"
         when "The symbol of a record of the bank of parameters is not that of their section.";
@@ -163,7 +163,7 @@ codes! {
         when "The type of a defined symbol is not one that compilers write.";
     SHADOWED_NAME "shadowed-name":
         "a kernel or texture with the name of a local symbol in another object"
-        when "A local symbol has the name of a kernel or texture of another object that takes part. nvlink gives two local kernels of one name (PTX without `.visible`, or an object given twice) one constant bank; they are linked as nvlink links them if they can share nothing else, as no object of the link has shared variables, textures, or constants of functions."
+        when "A local symbol has the name of a kernel or texture of another object that takes part. nvlink gives two local kernels of one name (PTX without `.visible`, or an object given twice) one constant bank; they are linked as nvlink links them if they can share nothing else, as no object of the link has shared variables, textures, or constants of functions. A texture that is a parameter (`.param .texref` of PTX) is local, but nvlink looks it up by its name, and copies of its kernel share it."
         advice "Give one of the two another name.";
     UNTYPED_NAME "untyped-name":
         "a symbol without a type, of a name that an object before has"

@@ -161,4 +161,13 @@ super::behaviours! {
         "weak-templates",
         "weak-against-strong",
     ];
+    /// The sizes of descriptors that `txq` and `suq` of a handle in a register refer to
+    /// (`.nv.unified.texrefDescSize`, `.nv.surfrefDescSize` and those of the independent mode) are
+    /// weak and undefined in objects, global and undefined in executables, with their relocations,
+    /// for the driver. The type is OBJECT, with Mercury that of a variable in both views.
+    DESCRIPTOR_SIZES = "descriptor-sizes", shown by [
+        "descriptor-sizes",
+        "relocatable-descriptor-sizes",
+        "relocatable-descriptor-sizes-again-executable",
+    ];
 }

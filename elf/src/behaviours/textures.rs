@@ -33,4 +33,14 @@ super::behaviours! {
     /// The SASS view of a kernel with slots has records of the banks of textures and of surfaces at
     /// the end of its list.
     MERCURY_SLOT_BANKS = "mercury-slot-banks", shown by ["textures-report-mercury"];
+    /// A texture, sampler or surface that is a parameter of a kernel (`.param .texref` of PTX) is a
+    /// local symbol in the kernel's code. It has a slot as others have, but the driver fills it for
+    /// the kernel whose code the symbol is in alone, whoever else refers to it. Where that kernel is
+    /// not linked, the link ends with `reference to deleted section`.
+    HEADER_PARAMETERS = "header-parameters", shown by [
+        "texture-parameters",
+        "texture-parameters-shared",
+        "texture-parameters-again-executable",
+        "texture-parameter-of-dead-kernel",
+    ];
 }

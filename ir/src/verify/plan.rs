@@ -4,7 +4,6 @@ use super::Checker;
 use super::Rule;
 use super::file;
 use super::file::place;
-use crate::placement::HeaderSlot;
 use crate::plan::OutputLayout;
 use crate::plan::PlanContent;
 use crate::plan::PlanSection;
@@ -223,20 +222,11 @@ fn carried(checker: &mut Checker<'_, '_>, plan: &OutputLayout<'_>) {
     let is_kept =
         |reloc: &&Reloc| matches!(reloc.plan, RelocAction::Keep { .. }) && !of_constants(reloc);
     let kept = module.relocs.values().filter(is_kept).count();
-    let kinds_of = |slot: &HeaderSlot| {
-        let link = module.link_symbols.get(slot.symbol)?;
-        Some(module.symbols.get(link.first)?.ty.header_kind())
-    };
-    let mut created = 0;
-    for kernel in module
-        .functions
-        .values()
-        .filter(|row| row.header_kinds != 0)
-    {
-        let filled =
-            |slot: &&HeaderSlot| kinds_of(slot).is_some_and(|kind| kind & kernel.header_kinds != 0);
-        created += module.header_slots.iter().filter(filled).count();
-    }
+    let kernels = module.functions.iter();
+    let mut created: usize = kernels
+        .filter(|(_, kernel)| kernel.header_kinds != 0)
+        .map(|(id, _)| module.header_slots_of(id).count())
+        .sum();
     let capmerc = module.is_capmerc();
     if capmerc {
         // Both views have them.

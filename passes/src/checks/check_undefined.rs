@@ -41,7 +41,7 @@ fn needs_definition(module: &Module<'_>, symbol: &Symbol<'_>) -> bool {
             !(left_to_driver
                 || symbol.is_dynamic_shared()
                 || known_symbols::is_unified_table_symbol(name)
-                || known_symbols::is_reserved_shared_symbol(name))
+                || known_symbols::is_of_driver(name))
         }
         _ => false,
     }

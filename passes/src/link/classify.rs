@@ -12,6 +12,7 @@ mod records;
 mod refused;
 mod rows;
 mod section_names;
+mod shadowed;
 mod shared_rows;
 mod symbols;
 

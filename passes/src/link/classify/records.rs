@@ -215,15 +215,20 @@ pub(super) fn mercury_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> 
     shape_oddity(attribute).or_else(|| parameter_oddity(rows, attribute))
 }
 
-/// Returns the code of the finding about the record of a parameter that names a symbol.
+/// Returns the code of the finding about the record of a parameter that names a symbol, unless it
+/// is a texture, sampler or surface [header-parameters].
 fn parameter_oddity(rows: &Rows<'_, '_>, attribute: &Attribute<'_>) -> Option<Code> {
     let is_parameter = matches!(
         attribute.code,
         attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2
     );
     let named = rows.shared.refs(attribute).first();
-    (is_parameter && !matches!(named, None | Some(SymbolRef::None)))
-        .then_some(unsupported::PARAMETER_RECORD)
+    let fits = match named {
+        None | Some(SymbolRef::None) => true,
+        Some(SymbolRef::Symbol(symbol)) => rows.shared.symbols[*symbol].ty.is_header(),
+        Some(SymbolRef::Section(_)) => false,
+    };
+    (is_parameter && !fits).then_some(unsupported::PARAMETER_RECORD)
 }
 
 /// Returns `true` if a section is the list of a function that is not just the stub of a unified

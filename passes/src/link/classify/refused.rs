@@ -32,6 +32,7 @@ use super::section_names::has_foreign_bank;
 use super::section_names::is_bank_of_owner;
 use super::section_names::is_made_by_linker;
 use super::section_names::is_named_by_owner;
+use super::shadowed;
 use super::symbols;
 use crate::located::located;
 use crate::pass::PassCx;
@@ -170,7 +171,7 @@ impl Whole {
         }
         if self.names_local {
             let what = unsupported::SHADOWED_NAME;
-            let symbols = symbols::shadowed(module).into_iter();
+            let symbols = shadowed::shadowed(module).into_iter();
             findings.extend(symbols.map(|symbol| (About::Names, named(what, symbol))));
         }
         if self.names_untyped {
@@ -469,7 +470,7 @@ impl Found {
                     Place::Object(symbol.object),
                 );
             }
-            self.whole.names_local |= symbols::may_shadow(symbol);
+            self.whole.names_local |= shadowed::may_shadow(symbol);
             self.whole.names_untyped |= symbols::is_bare(symbol);
             has_reserved |= symbols::is_in_reserved(rows, symbol);
             self.has_shared |= symbol.is_shared();

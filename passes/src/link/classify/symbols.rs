@@ -22,13 +22,11 @@ use cuweld_ir::callgraph_record::CallKind;
 use cuweld_ir::callgraph_record::CallRecord;
 use cuweld_ir::callgraph_record::PrototypeRecord;
 use cuweld_ir::section::ADDRESS_BANK;
-use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::HashSet;
 
 use super::rows::Rows;
-use crate::link::select_objects;
 
 /// Larger alignments in bytes of shared variables, which would make files of any size, are refused.
 /// (Compilers take up to 128.)
@@ -54,6 +52,13 @@ fn undefined(symbol: &Symbol<'_>, capmerc: bool, has_mercury: bool) -> Option<Co
             && plain
             && symbol.other.is_empty()
             && (!first || symbol.size == 4 && (has_mercury || symbol.value == 0))
+    } else if known_symbols::is_descriptor_size(symbol.name) {
+        // [descriptor-sizes]
+        symbol.ty == SymbolType::OBJECT
+            && plain
+            && symbol.other.is_empty()
+            && no_value
+            && symbol.size == 4
     } else if symbol.ty.is_header() {
         symbol.bind == Binding::GLOBAL
             && symbol.other.is_empty()
@@ -249,6 +254,8 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
     };
     match section.kind {
         SectionKind::Text if symbol.is_function() => function(rows.shared.toolkit, symbol, section),
+        // [header-parameters]
+        SectionKind::Text if is_header_parameter(symbol) => None,
         SectionKind::Global
         | SectionKind::GlobalInit
         | SectionKind::KernelShared
@@ -266,6 +273,12 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
         SectionKind::ReservedShared if rows.shared.is_mercury => reserved_variable(symbol, section),
         _ => Some(unsupported::SYMBOL_SPACE),
     }
+}
+
+/// Returns `true` if a symbol is a texture, sampler or surface that is a parameter of the kernel in
+/// whose code it is defined.
+pub(super) fn is_header_parameter(symbol: &Symbol<'_>) -> bool {
+    symbol.ty.is_header() && symbol.is_local() && (symbol.value, symbol.size) == (0, 0)
 }
 
 /// Returns `true` if a symbol has a name that no compiler writes.
@@ -327,78 +340,6 @@ pub(super) fn shared_aligns(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<
         }
     }
     aligns
-}
-
-/// Returns `true` if a symbol is one whose name no kernel or texture of another object may have.
-pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
-    symbol.is_local() && !symbol.name.is_empty() && !symbol.is_compiler_constant()
-}
-
-/// Returns the kernels, textures, samplers and surfaces that have the name of a local symbol of
-/// another object that takes part: nvlink refuses such links in some orders, and gives kernels of
-/// one name each other's parts in others. Local kernels may share their parameter bank
-/// [parameters-of-local-kernels], but no other memory.
-pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
-    // Which objects take part is asked only where it matters.
-    if shadowed_among(module, |_| true).is_empty() {
-        return Vec::new();
-    }
-    let states = select_objects::states(module);
-    let takes_part = |object: ObjectId| states[object.index()].is_included();
-    let mut found = shadowed_among(module, takes_part);
-    if !has_function_memory(module, takes_part) {
-        let locals = local_names(module, takes_part, |symbol| !symbol.is_entry());
-        found.retain(|symbol| {
-            !symbol.is_local() || !symbol.is_entry() || locals.contains_key(symbol.name)
-        });
-    }
-    found
-}
-
-/// Returns `true` if kernels of one name could share other memory than that of their parameters:
-/// shared variables, slots of textures, samplers and surfaces, and constants of their own or of
-/// functions that they reach.
-fn has_function_memory(module: &Module<'_>, takes_part: impl Fn(ObjectId) -> bool) -> bool {
-    let is_memory = |symbol: &Symbol<'_>| {
-        symbol.is_shared() && !known_symbols::is_reserved_shared_symbol(symbol.name)
-            || symbol.ty.is_header()
-    };
-    let is_constants =
-        |section: &Section<'_>| matches!(section.kind, SectionKind::FunctionConstants(1..));
-    let mut symbols = module.symbols.values();
-    let mut sections = module.sections.values();
-    symbols.any(|symbol| is_memory(symbol) && takes_part(symbol.object))
-        || sections.any(|section| is_constants(section) && takes_part(section.object))
-}
-
-/// Returns the names of local symbols, each with the first object that has it.
-fn local_names<'module>(
-    module: &'module Module<'_>,
-    takes_part: impl Fn(ObjectId) -> bool,
-    counts: impl Fn(&Symbol<'_>) -> bool,
-) -> HashMap<&'module [u8], ObjectId, FixedState> {
-    let mut local: HashMap<&[u8], ObjectId, FixedState> = HashMap::default();
-    for symbol in module.symbols.values() {
-        if may_shadow(symbol) && counts(symbol) && takes_part(symbol.object) {
-            local.entry(symbol.name).or_insert(symbol.object);
-        }
-    }
-    local
-}
-
-fn shadowed_among<'module>(
-    module: &'module Module<'_>,
-    takes_part: impl Fn(ObjectId) -> bool,
-) -> Vec<&'module Symbol<'module>> {
-    let local = local_names(module, &takes_part, |_| true);
-    let is_shadowed = |symbol: &&Symbol<'_>| {
-        (symbol.is_entry() || symbol.ty.is_header())
-            && takes_part(symbol.object)
-            && local
-                .get(symbol.name)
-                .is_some_and(|object| *object != symbol.object)
-    };
-    module.symbols.values().filter(is_shadowed).collect()
 }
 
 /// Returns `true` if a symbol has a name, but no type.

@@ -176,7 +176,7 @@ fn is_missing(row: &LinkSymbol, symbol: &Symbol<'_>) -> bool {
         && !symbol.is_function()
         && !symbol.is_dynamic_shared()
         && !known_symbols::is_unified_table_symbol(symbol.name)
-        && !known_symbols::is_reserved_shared_symbol(symbol.name)
+        && !known_symbols::is_of_driver(symbol.name)
         && !symbol.ty.is_header()
 }
 

@@ -179,7 +179,7 @@ fn derived(
         // [sm-107-record]
         out.extend_from_slice(&[format::BVAL, OF_SM_107, 0, 0]);
     }
-    if module.functions[list.function].header_kinds != 0 {
+    if module.header_slots_of(list.function).next().is_some() {
         // [mercury-slot-banks]
         for code in [
             attributes::BINDLESS_TEXTURE_BANK,

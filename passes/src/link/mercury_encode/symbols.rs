@@ -82,9 +82,8 @@ impl<'data> Encode<'_, 'data> {
             let symbol = &mut self.plan.symbols[index];
             let start = symbol.name_offset as usize;
             let name = self.plan.symbol_names.get(start..).unwrap_or(&[]);
-            let is_reserved = known_symbols::is_reserved_shared_symbol(name);
             // The SASS view of relocatable output has the types of the Mercury view.
-            if is_reserved || relocatable && symbol.ty == SymbolType::OBJECT {
+            if known_symbols::is_of_driver(name) || relocatable && symbol.ty == SymbolType::OBJECT {
                 symbol.ty = SymbolType::CUDA_OBJECT;
             }
             let place = match symbol.shndx {
@@ -142,7 +141,7 @@ impl<'data> Encode<'_, 'data> {
                         twin.value = symbol.value.wrapping_sub(reserved);
                     }
                 }
-                _ if is_reserved => twin.value = 0,
+                _ if known_symbols::is_reserved_shared_symbol(name) => twin.value = 0,
                 _ => {}
             }
             append_symbol(&mut rows, &twin);

@@ -11,6 +11,7 @@
 
 use super::list_sort::list_sort_equal;
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::SymbolType;
@@ -21,6 +22,8 @@ use cuweld_ir::LinkSymbolId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::Symbol;
+use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 
 use crate::analyses::CallGraph;
@@ -58,6 +61,13 @@ pub fn place(
     if symbols.is_empty() {
         return;
     }
+    let of_dead = symbols.iter().find_map(|id| {
+        let symbol = &module.symbols[module.link_symbols[*id].first];
+        let is_dead = matches!(symbol.place, SymbolPlace::Section(code)
+            if module.sections[code].kind == SectionKind::Text && !module.is_section_linked(code));
+        is_dead.then(|| of_dead_kernel(symbol))
+    });
+    errors.extend(of_dead);
     let mut base = 0;
     for piece in &module.bank_pieces {
         if piece.bank == 0 {
@@ -109,6 +119,18 @@ pub fn place(
         let offset = SLOT_SIZE.saturating_mul(index as u64).saturating_add(base);
         module.header_slots.push(HeaderSlot { symbol, offset });
     }
+}
+
+/// Returns the error for a parameter of a kernel that is not linked [header-parameters].
+fn of_dead_kernel(symbol: &Symbol<'_>) -> Diagnostic {
+    Diagnostic::fatal(
+        input::DELETED_SECTION,
+        "Internal error: reference to deleted section",
+    )
+    .note(format!(
+        "parameter '{}' is a texture, sampler or surface of a kernel that is not linked",
+        String::from_utf8_lossy(symbol.name)
+    ))
 }
 
 /// Returns the offset in bytes of the first slot where the SASS is derived from Mercury: after the

@@ -225,7 +225,7 @@ impl Named<'_, '_, '_> {
         let name = self.symbol.name;
         Ok(if self.symbol.is_shared() {
             return self.dynamic_shared();
-        } else if known_symbols::is_reserved_shared_symbol(name) {
+        } else if known_symbols::is_of_driver(name) {
             TargetKind::ReservedShared
         } else if name == known_symbols::UNIFIED_FUNCTIONS_OFFSET {
             TargetKind::DiscardedCopy
@@ -291,7 +291,7 @@ impl Named<'_, '_, '_> {
     /// Classifies an object that nothing defines, in relocatable output.
     fn left_open(&self, link: LinkSymbolId) -> TargetKind {
         let symbol = self.symbol;
-        let is_reserved = known_symbols::is_reserved_shared_symbol(symbol.name);
+        let is_reserved = known_symbols::is_of_driver(symbol.name);
         if symbol.name == known_symbols::UNIFIED_FUNCTIONS_OFFSET
             && !self.facts.has_unified_functions()
         {

@@ -98,7 +98,7 @@ impl<'data> Finish<'_, 'data> {
             || symbol.is_shared()
             || symbol.ty.is_header()
             || self.module.options.allow_undefined_globals && symbol.is_global_memory()
-            || known_symbols::is_reserved_shared_symbol(symbol.name)
+            || known_symbols::is_of_driver(symbol.name)
     }
 
     /// Returns the number of symbols that are listed, whether they are emitted or not.
