@@ -374,7 +374,7 @@ write("two.opt", b"-arch sm_90\nc.o")
 
 def compiled(name, target, text, *options):
     write(f"{name}.ptx", f".version 9.0\n.target {target}\n.address_size 64\n{text}")
-    run("ptxas", f"-arch={target}", "-c", *options, f"{name}.ptx", "-o", f"{name}.cubin")
+    run("ptxas", f"-arch={target}", *([] if "-ewp" in options else ["-c"]), *options, f"{name}.ptx", "-o", f"{name}.cubin")
 
 
 compiled("visible-errors", "sm_120", ".visible .func f() { ret; }\n", "-make-errors-visible-at-exit")
@@ -416,6 +416,13 @@ compiled("image-first", "sm_80", TEXTURE.format(binding="visible", kernel="k"))
 compiled("image-second", "sm_80", TEXTURE.format(binding="visible", kernel="l"))
 compiled("image-copy", "sm_80", TEXTURE.format(binding="weak", kernel="c"))
 compiled("image-none", "sm_80", ".weak .entry c(.param .u64 p) { .reg .u64 %s; ld.param.u64 %s, [p]; st.u32 [%s], 1; ret; }\n")
+
+# Shared memory that no kernel of an object of -ewp uses.
+compiled("whole-dynamic", "sm_80", ".extern .shared .align 16 .u32 z[];\n.visible .func f(.param .u64 o) { .reg .u32 %a; .reg .u64 %p; ld.param.u64 %p, [o]; ld.shared.u32 %a, [z+4]; st.u32 [%p], %a; ret; }\n", "-ewp")
+# Copies of a kernel with shared memory, one of them of an object of -ewp.
+SHARED = ".shared .align 16 .b32 z[8];\n.weak .entry k(.param .u64 o) {{ .reg .u32 %a; .reg .u64 %p; ld.param.u64 %p, [o]; ld.shared.u32 %a, [z+{at}]; st.u32 [%p], %a; ret; }}\n"
+compiled("whole-copy", "sm_80", SHARED.format(at=4), "-ewp")
+compiled("whole-other", "sm_80", SHARED.format(at=8))
 
 # ---- link-time optimisation
 

@@ -248,7 +248,7 @@ codes! {
         when "Kernels are left out in a link of toolkit 13.4 or later, and one that is named nowhere uses variables in shared memory."
         advice "Name the kernel in `-kernels-used`.";
     EWP_SHARED "ewp-shared":
-        "shared memory of an -ewp object with -r or -g"
+        "shared memory of an -ewp object with -r, -g or -preserve-relocs, beside other copies of its kernel, or that no kernel uses"
         when "An object compiled with `-ewp` has fixed its shared memory."
         advice "Link without `-r` and `-g`, or compile without `-ewp`.";
     EWP_DEBUG "ewp-debug":

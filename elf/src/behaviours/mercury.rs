@@ -294,4 +294,13 @@ super::behaviours! {
     /// In executables the record of early exits of a kernel is that of the functions that it calls by
     /// name or whose address it takes, too.
     EXITS_OF_KERNELS = "exits-of-kernels" since (13, 4), shown by ["toolkit-13-mercury-exits"];
+    /// Debug sections that differ between the views in general have one contents for both where
+    /// their bytes are equal: the ranges and types of registers, and `.debug_info` if none of an
+    /// object refers to a line table.
+    MERCURY_DEBUG_SHARED = "mercury-debug-shared", shown by [
+        "mercury-debug-info-shared",
+        "relocatable-mercury-debug-info-shared",
+        "mercury-register-types-shared",
+        "mercury-registers-without-variables",
+    ];
 }

@@ -274,7 +274,7 @@ impl<'m, 'data> Encode<'m, 'data> {
         self.fast_path();
         self.module_shared();
         self.register_ranges();
-        self.shared_register_sections();
+        self.shared_debug_sections();
         self.rows();
         self.compact_pieces();
         self.symbol_tables(&banks);

@@ -97,6 +97,7 @@ impl Pass for PlaceMemory {
             return Err(PassError::Diagnosed);
         }
         WholeKernels::refuse_sections(module, &mut errors);
+        WholeKernels::refuse_copies(module, &mut errors);
         empty_sections::refuse(module, &mut errors);
         // Symbols of constants take their values from the banks, so banks come first.
         if module.options.relocatable {

@@ -13,7 +13,9 @@ use cuweld_elf::mercury::register_ranges::Row;
 use cuweld_elf::symbol::Binding;
 use cuweld_ir::FunctionId;
 use cuweld_ir::SectionId;
+use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
+use cuweld_ir::SymbolRef;
 use cuweld_ir::plan::PlanContent;
 use cuweld_ir::plan::PlanSection;
 use cuweld_ir::section::view_name;
@@ -23,9 +25,11 @@ use hashbrown::HashSet;
 
 use super::Encode;
 use super::Refusal;
+use crate::link::plan_relocations::lines::is_line_table;
 
 /// The types of registers.
 pub(super) const REGISTER_TYPES: &[u8] = b".nv_debug_info_reg_type";
+pub(super) const DEBUG_INFO: &[u8] = b".debug_info";
 
 /// The ranges of functions by name; `None` for several of one name.
 type NamedRanges<'m> = HashMap<&'m [u8], Option<Vec<Row<'m>>>, FixedState>;
@@ -230,11 +234,17 @@ impl<'m> Encode<'m, '_> {
     }
 
     /// Lets sections of the Mercury view share the bytes of the SASS view where both are equal, as
-    /// they are for code without variables in registers.
-    pub(super) fn shared_register_sections(&mut self) {
+    /// registers are for code without variables in them, and `.debug_info` that names no lines
+    /// [mercury-debug-shared].
+    pub(super) fn shared_debug_sections(&mut self) {
         for index in 0..self.view {
             let section = &self.plan.sections[index];
-            if ![REGISTER_RANGES, REGISTER_TYPES].contains(&section.name) {
+            let may_be_shared = match section.name {
+                REGISTER_RANGES | REGISTER_TYPES => true,
+                DEBUG_INFO => !self.names_lines(),
+                _ => false,
+            };
+            if !may_be_shared {
                 continue;
             }
             let Some(twin) = self.twin[index].map(|twin| twin as usize) else {
@@ -245,6 +255,20 @@ impl<'m> Encode<'m, '_> {
                 self.plan.sections[twin].content = PlanContent::Alias(index as u32);
             }
         }
+    }
+
+    /// Returns `true` if any `.debug_info` refers to a line table, which is another one in each view.
+    fn names_lines(&self) -> bool {
+        let module = self.module;
+        let mut relocs = module.relocs.values();
+        relocs.any(|reloc| {
+            matches!(reloc.target, SymbolRef::Section(lines) if is_line_table(module, lines))
+                && matches!(module.sections[reloc.section].info, SectionInfo::Section(patched)
+                    if module.sections[patched].name == DEBUG_INFO)
+                && module.objects[module.sections[reloc.section].object]
+                    .state
+                    .is_included()
+        })
     }
 
     /// Returns the bytes of a debug section; `None` if it has none of its own.

@@ -10,6 +10,7 @@ use cuweld_elf::target::section_types::sht;
 use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::plan::PlanSection;
 
+use super::registers::DEBUG_INFO;
 use super::registers::REGISTER_TYPES;
 use crate::link::classify::mercury::is_debug;
 
@@ -100,7 +101,7 @@ fn second_of_named(toolkit: &Toolkit, section: &PlanSection<'_>) -> Second {
     match section.ty {
         _ if section.name == RESERVED_SHARED => Second::ReservedShared,
         _ if section.name == b".nv.global.init" => Second::Alias(sht::CUDA_GLOBAL_INIT),
-        sht::PROGBITS if section.name == b".debug_info" && has_one_info() => {
+        sht::PROGBITS if section.name == DEBUG_INFO && has_one_info() => {
             Second::Alias(sht::PROGBITS)
         }
         sht::PROGBITS if OWN_DEBUG.contains(&section.name) => Second::Debug,
@@ -119,7 +120,7 @@ pub(super) fn is_header_indices(name: &[u8]) -> bool {
 const OWN_DEBUG: [&[u8]; 6] = [
     b".debug_frame",
     b".debug_line",
-    b".debug_info",
+    DEBUG_INFO,
     b".nv_debug_line_sass",
     REGISTER_RANGES,
     REGISTER_TYPES,

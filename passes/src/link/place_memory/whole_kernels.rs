@@ -7,6 +7,7 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
+use cuweld_elf::known_symbols;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_ir::FunctionId;
 use cuweld_ir::LinkSymbolId;
@@ -54,14 +55,23 @@ impl WholeKernels {
         found
     }
 
-    /// Refuses links with `-g`, where nvlink loses the section, and with `-r`, where it is not what
-    /// it was. Refuses debug information for sm_100 and up, whose two views have their bytes in
+    /// Refuses links with `-g`, where nvlink loses the section, with `-r`, where it is not what it was,
+    /// and with `-preserve-relocs` and `-variables-used`, where nvlink makes it. Refuses shared memory that no kernel of its object uses: nvlink gives the
+    /// output its section, of sizes that are not known. Refuses debug information for sm_100 and up, whose two views have their bytes in
     /// common.
     pub(super) fn refuse_sections(module: &Module<'_>, errors: &mut Vec<Diagnostic>) {
         if !module.has_ewp_object() {
             return;
         }
-        let is_placed_otherwise = module.options.relocatable || module.options.debug;
+        let options = &module.options;
+        let placed_otherwise = if options.relocatable {
+            Some("-r")
+        } else if options.debug {
+            Some("-g")
+        } else {
+            let is_preserved = options.preserve_relocs && options.host.variables_used.is_some();
+            is_preserved.then_some("-preserve-relocs and -variables-used")
+        };
         let of_whole = module.sections.iter().filter(|(_, section)| {
             let object = &module.objects[section.object];
             object.e_type == ET_EWP && object.state.is_included()
@@ -73,15 +83,15 @@ impl WholeKernels {
                 let refused = Diagnostic::fatal(unsupported::EWP_DEBUG, message);
                 errors.push(refused.note(located(module, id)));
             }
-            if is_placed_otherwise
+            if section.kind == SectionKind::ModuleShared {
+                let message = "shared memory of an -ewp object that none of its kernels uses";
+                let refused = Diagnostic::fatal(unsupported::EWP_SHARED, message);
+                errors.push(refused.note(located(module, id)));
+            }
+            if let Some(option) = placed_otherwise
                 && section.kind == SectionKind::KernelShared
                 && module.is_section_linked(id)
             {
-                let option = if module.options.relocatable {
-                    "-r"
-                } else {
-                    "-g"
-                };
                 errors.push(
                     Diagnostic::fatal(
                         unsupported::EWP_SHARED,
@@ -89,6 +99,52 @@ impl WholeKernels {
                     )
                     .note(located(module, id)),
                 );
+            }
+        }
+    }
+
+    /// Refuses kernels with shared memory of which one copy is from an EWP object: what nvlink makes
+    /// of the section of a copy that it does not link, and of variables without one, is not known.
+    pub(super) fn refuse_copies(module: &Module<'_>, errors: &mut Vec<Diagnostic>) {
+        if !module.has_ewp_object() {
+            return;
+        }
+        let has_variables = || {
+            let mut included = module.symbols.values();
+            included.any(|symbol| {
+                symbol.is_shared()
+                    && !known_symbols::is_of_driver(symbol.name)
+                    && module.objects[symbol.object].state.is_included()
+            })
+        };
+        let has_section = || {
+            let mut sections = module.sections.values();
+            sections.any(|section| {
+                section.kind == SectionKind::KernelShared
+                    && module.objects[section.object].state.is_included()
+            })
+        };
+        if !has_variables() && !has_section() {
+            return;
+        }
+        let mut copies: Vec<(u32, bool)> = vec![(0, false); module.link_symbols.len()];
+        for function in module.functions.values() {
+            let symbol = &module.symbols[function.symbol];
+            let object = &module.objects[function.object];
+            if let Some(link) = symbol.link.filter(|_| symbol.is_entry())
+                && object.state.is_included()
+            {
+                let (count, is_whole) = &mut copies[link.index()];
+                *count += 1;
+                *is_whole |= object.e_type == ET_EWP;
+            }
+        }
+        for ((link, _), (count, is_whole)) in module.link_symbols.iter().zip(copies) {
+            if count > 1 && is_whole {
+                let message = "shared memory beside copies of a kernel of an -ewp object";
+                let name = String::from_utf8_lossy(module.link_name(link)).into_owned();
+                let refused = Diagnostic::fatal(unsupported::EWP_SHARED, message);
+                errors.push(refused.note(format!("kernel '{name}'")));
             }
         }
     }
