@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::internal;
+use cuweld_ir::Finalize;
 use cuweld_ir::Phase;
 use cuweld_passes::INSTRUMENTED;
 use cuweld_passes::instrument::Questions;
@@ -37,6 +38,8 @@ pub struct Controls {
     pub strict: bool,
     /// Refuse kernels that only NVIDIA's finalizer links as nvlink does.
     pub strict_finalize: bool,
+    /// Which code for sm_100 and later is made anew.
+    pub finalize: Finalize,
     /// Which passes run.
     pub selection: PassSelection,
     /// What is checked and measured around passes.

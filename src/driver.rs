@@ -485,6 +485,7 @@ fn lower_inputs<'data>(
     );
     options.strict = request.controls.strict;
     options.mercury.strict = request.controls.strict_finalize;
+    options.mercury.finalize = request.controls.finalize;
     // All inputs are read before any is merged.
     let early = reporter.early_errors();
     options.reports.warnings_are_errors =

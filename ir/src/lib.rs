@@ -57,6 +57,7 @@ pub use note::Note;
 pub use object::Object;
 pub use object::ObjectOrigin;
 pub use object::ObjectState;
+pub use options::Finalize;
 pub use options::HostReferences;
 pub use options::LinkOptions;
 pub use options::LinkRecord;

@@ -116,7 +116,40 @@ pub struct MercuryOptions {
     pub copy_across_families: bool,
     /// `--cap-merc`: objects of SASS alone are refused.
     pub cap_merc: bool,
+    /// Which code is made anew.
+    pub finalize: Finalize,
     /// A kernel that nvlink would schedule anew is an error, not kept as it was compiled
     /// (`docs/formats/mercury.md`).
     pub strict: bool,
+}
+
+/// Which code is made anew as NVIDIA's finalizer makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Finalize {
+    /// Code for which the rules give what its object has.
+    #[default]
+    Certified,
+    /// None: all code is kept as it was compiled.
+    Keep,
+    /// Also code for which the rules do not give what its object has, to measure them.
+    Trust,
+}
+
+impl Finalize {
+    const WORDS: [(&str, Finalize); 3] = [
+        ("certified", Finalize::Certified),
+        ("keep", Finalize::Keep),
+        ("trust", Finalize::Trust),
+    ];
+
+    /// Returns what a word stands for.
+    pub fn from_word(word: &str) -> Option<Finalize> {
+        let known = Self::WORDS.iter().find(|(known, _)| *known == word);
+        known.map(|(_, finalize)| *finalize)
+    }
+
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize].0
+    }
 }

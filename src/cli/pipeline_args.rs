@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cuweld_diagnostics::Diagnostic;
 use cuweld_elf::Target;
+use cuweld_ir::Finalize;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::LinkRecord;
 use cuweld_ir::Phase;
@@ -196,6 +197,10 @@ pub struct PipelineArgs {
     /// default their code is kept.
     #[arg(long)]
     strict_finalize: bool,
+    /// Which code for sm_100 and later is made anew as by NVIDIA's finalizer: that for which the rules
+    /// give what its object has, none, or all.
+    #[arg(long, value_name = "CODE", value_parser = ["certified", "keep", "trust"], default_value = "certified")]
+    finalize: String,
     /// Whether note: and help: lines follow a message; all: what a message counts is listed, too.
     #[arg(long, value_name = "FORM", default_value = "on", value_parser = ["on", "off", "all"])]
     explain: String,
@@ -321,6 +326,7 @@ impl PipelineArgs {
             },
             strict: self.strict,
             strict_finalize: self.strict_finalize,
+            finalize: Finalize::from_word(&self.finalize).unwrap_or_default(),
             selection: self.selection(),
             watching: self.watching(),
             dumping: self.dumping(),

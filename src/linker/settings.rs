@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::usage;
+use cuweld_ir::Finalize;
 use cuweld_ir::text::OptionPlace;
 use cuweld_ir::text::option_places;
 use cuweld_passes::suggest::nearest;
@@ -15,9 +16,10 @@ use crate::controls::StatisticsForm;
 use crate::limits::Limits;
 
 /// Settings that are no options of the module.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 23] = [
     "cuda-home",
     "input-limit",
+    "finalize",
     "insert",
     "jobs",
     "limit",
@@ -46,7 +48,7 @@ const DECIDED: [&str; 2] = ["accept-newer", "whole-program"];
 impl Linker {
     /// Sets what a word names, in place of what it was. Words are those of `cuweld link`
     /// (`toolkit`, `stamp`, `pipeline`, `insert`, `skip`, `verify-each`, `stats`, `time-passes`,
-    /// `remarks`, `why-live` and its like, `jobs`, `limit`, `ptxas`, `strict`, `strict-finalize`), of
+    /// `remarks`, `why-live` and its like, `jobs`, `limit`, `ptxas`, `strict`, `strict-finalize`, `finalize`), of
     /// this link (`input-limit`, `cuda-home`, `lto`, `map`), and of the options in the text form of the IR
     /// (`debug`, `relocatable`, `kernels-used`, ...). One that is set or not takes no value, `true`
     /// or `false`; one with names, any number; the others, one.
@@ -93,6 +95,7 @@ impl Linker {
             "map" => self.controls.map = flag(word, values)?,
             "pipeline" => self.controls.selection.passes = Some(one(word, values)?.to_owned()),
             "strict" => self.controls.strict = flag(word, values)?,
+            "finalize" => self.controls.finalize = finalize(word, values)?,
             "strict-finalize" => self.controls.strict_finalize = flag(word, values)?,
             "stamp" => {
                 let before = self.toolkit.map(|toolkit| toolkit.version);
@@ -125,6 +128,7 @@ impl Linker {
             Some((_, OptionPlace::Flag(is_set))) => *is_set = flag(word, values)?,
             Some((_, OptionPlace::Text(text))) => *text = one(word, values)?.into(),
             Some((_, OptionPlace::Name(name))) => *name = Some(one(word, values)?.into()),
+            Some((_, OptionPlace::Finalize(mode))) => *mode = finalize(word, values)?,
             Some((_, OptionPlace::List(list))) => {
                 *list = Some(self::list(values));
             }
@@ -164,6 +168,11 @@ fn number(word: &str, values: &[&str]) -> Result<u64, Diagnostic> {
     value
         .parse()
         .map_err(|_| wrong(word, "takes a number that is not negative"))
+}
+
+fn finalize(word: &str, values: &[&str]) -> Result<Finalize, Diagnostic> {
+    let mode = Finalize::from_word(one(word, values)?);
+    mode.ok_or_else(|| wrong(word, "takes certified, keep or trust"))
 }
 
 fn flag(word: &str, values: &[&str]) -> Result<bool, Diagnostic> {

@@ -6,6 +6,7 @@ use super::print::Printer;
 use super::quote::put;
 use super::quote::put_name;
 use super::quote::put_quoted;
+use crate::options::Finalize;
 use crate::options::LinkOptions;
 
 /// Where an option is kept.
@@ -19,10 +20,12 @@ pub enum OptionPlace<'o> {
     Name(&'o mut Option<Vec<u8>>),
     /// Names, of which there may be none.
     List(&'o mut Option<Vec<String>>),
+    /// Which code is made anew.
+    Finalize(&'o mut Finalize),
 }
 
 /// Lists the options with their words, in the order of the text form.
-pub fn option_places(options: &mut LinkOptions) -> [(&'static str, OptionPlace<'_>); 35] {
+pub fn option_places(options: &mut LinkOptions) -> [(&'static str, OptionPlace<'_>); 36] {
     use OptionPlace::Flag;
     use OptionPlace::List;
     use OptionPlace::Name;
@@ -84,6 +87,10 @@ pub fn option_places(options: &mut LinkOptions) -> [(&'static str, OptionPlace<'
         ("cap-merc", Flag(&mut options.mercury.cap_merc)),
         ("strict", Flag(&mut options.strict)),
         ("accept-newer", Flag(&mut options.accept_newer)),
+        (
+            "finalize",
+            OptionPlace::Finalize(&mut options.mercury.finalize),
+        ),
         ("strict-finalize", Flag(&mut options.mercury.strict)),
         ("whole-program", Flag(&mut options.whole_program)),
         ("recorded-options", Text(&mut options.record.options)),
@@ -120,6 +127,9 @@ impl Printer<'_, '_> {
                 OptionPlace::Flag(is_set) if *is_set => put!(self.out, "  option {word}\n"),
                 OptionPlace::Text(text) if !text.is_empty() => self.text_option(word, text),
                 OptionPlace::Name(Some(name)) => self.text_option(word, name),
+                OptionPlace::Finalize(mode) if *mode != Finalize::default() => {
+                    put!(self.out, "  option {word} {}\n", mode.word());
+                }
                 OptionPlace::List(Some(list)) => {
                     put!(self.out, "  option {word}");
                     for name in list {
@@ -153,6 +163,15 @@ impl Parser<'_, '_, '_> {
             OptionPlace::Flag(flag) => *flag = true,
             OptionPlace::Text(text) => *text = self.cursor.name()?.into_owned(),
             OptionPlace::Name(name) => *name = Some(self.cursor.name()?.into_owned()),
+            OptionPlace::Finalize(mode) => {
+                let position = self.cursor.position();
+                let word = self.cursor.word("`certified`, `keep` or `trust`")?;
+                *mode = Finalize::from_word(word).ok_or_else(|| {
+                    position.error(format!(
+                        "expected `certified`, `keep` or `trust`, found `{word}`"
+                    ))
+                })?;
+            }
             OptionPlace::List(list) => {
                 let list = list.insert(Vec::new());
                 while self.cursor.peek().is_some() {

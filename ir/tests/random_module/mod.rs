@@ -204,6 +204,7 @@ pub fn random_module<'data>(seed: u64, rows: usize, arena: &'data Arena) -> Modu
                 copy_within_family: r.coin(),
                 copy_across_families: r.coin(),
                 cap_merc: r.coin(),
+                finalize: r.pick(&[Finalize::Certified, Finalize::Keep, Finalize::Trust]),
                 strict: r.coin(),
             },
         },

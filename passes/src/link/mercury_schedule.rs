@@ -15,7 +15,9 @@
 //! and code of which something is not known, stays, which `mercury-encode` tells (deviation D12).
 //!
 //! The link says what it has made anew (deviation D31), once it is known not to fail. With
-//! `strict-finalize` nothing is, and code that nvlink makes anew is refused.
+//! `strict-finalize` nothing is, and code that nvlink makes anew is refused; with `finalize keep` nothing
+//! is, and all code stays; with `finalize trust` scoreboards are also those of rules that did not
+//! prove themselves, to measure them.
 //!
 //! Linear in the instructions of functions: code that needs more than a fixed number of steps for
 //! each keeps its scoreboards.
@@ -35,6 +37,7 @@ use cuweld_elf::mercury::edit::Edited;
 use cuweld_elf::mercury::edit::Places;
 use cuweld_elf::sass::Instruction;
 use cuweld_elf::toolkit::Toolkit;
+use cuweld_ir::Finalize;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Phase;
@@ -97,6 +100,7 @@ impl Pass for MercurySchedule {
         let is_measured = module.toolkit.release == Toolkit::DEFAULT.release;
         if !module.is_capmerc()
             || module.options.mercury.strict
+            || module.options.mercury.finalize == Finalize::Keep
             || !is_measured
             || module.findings.has_errors()
         {
@@ -202,12 +206,13 @@ fn remade(
     let views = module.functions[id].views;
     let code = module.sections[views.sass.text].bytes();
     let sm = module.target.sm;
+    let proof = Proof::of(module);
     let mercury = views
         .merc
         .map_or(&[][..], |view| module.sections[view.text].bytes());
     let edited = match change {
         CodeChange::FirstLoad => {
-            let made = schedule(code, code.to_vec(), sm, true, None);
+            let made = schedule(code, code.to_vec(), sm, true, None, proof);
             return Some(made.map(NewCode::Scheduled));
         }
         CodeChange::WorkAround | CodeChange::GuardedEnd => {
@@ -247,7 +252,7 @@ fn remade(
         });
     }
     let made = std::mem::take(&mut edited.code);
-    let made = schedule(code, made, sm, frees, Some(&edited.places));
+    let made = schedule(code, made, sm, frees, Some(&edited.places), proof);
     Some(made.map(|made| {
         edited.code = made;
         NewCode::Edited(change, edited)
@@ -293,21 +298,39 @@ impl fmt::Display for Unproved {
     }
 }
 
-/// Returns `true` if code is what this pass makes of other code for sm_`sm` by other scoreboards alone.
-pub(crate) fn is_schedule_of(code: &[u8], other: &[u8], sm: u16) -> bool {
-    schedule(other, other.to_vec(), sm, true, None).is_ok_and(|made| made == code)
+/// Returns `true` if code is what this pass makes of other code of a module by other scoreboards alone.
+pub(crate) fn is_schedule_of(module: &Module<'_>, code: &[u8], other: &[u8]) -> bool {
+    let (sm, proof) = (module.target.sm, Proof::of(module));
+    schedule(other, other.to_vec(), sm, true, None, proof).is_ok_and(|made| made == code)
+}
+
+/// Whether the rules have to give the scoreboards that code was compiled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    Needed,
+    Trusted,
+}
+
+impl Proof {
+    fn of(module: &Module<'_>) -> Proof {
+        match module.options.mercury.finalize {
+            Finalize::Certified | Finalize::Keep => Proof::Needed,
+            Finalize::Trust => Proof::Trusted,
+        }
+    }
 }
 
 /// Returns code with the scoreboards that the finalizer gives it: where the compiler has some, but for
 /// the first load of the stack pointer where that is freed. The code is for sm_`sm`; `places` are
 /// those of the instructions of the compiled code, if they are others now. The code as it was
-/// compiled has to have those that the same rules give.
+/// compiled has to have those that the same rules give, if a proof is needed.
 fn schedule(
     compiled: &[u8],
     mut made: Vec<u8>,
     sm: u16,
     frees_first: bool,
     places: Option<&Places>,
+    proof: Proof,
 ) -> Result<Vec<u8>, Unproved> {
     let code = Code::read(compiled, sm).ok_or(Unproved::Unknown)?;
     let mut budget = STEPS.0 + STEPS.1 * code.steps.len();
@@ -315,7 +338,7 @@ fn schedule(
     let run = Allocator::run(&code, &needs(&code), &mut budget);
     let (given, confirmed) = run.ok_or(Unproved::TooLong)?;
     for (at, (compiled, made)) in before.zip(given).enumerate() {
-        if compiled != made {
+        if compiled != made && proof == Proof::Needed {
             return Err(Unproved::Differs { at, compiled, made });
         }
     }
@@ -327,15 +350,15 @@ fn schedule(
         needs[first.ok_or(Unproved::Unknown)?].write = false;
     }
     let run = Allocator::run(&new, &needs, &mut budget);
-    let (allocated, proof) = run.ok_or(Unproved::TooLong)?;
-    let proof = match places {
+    let (allocated, decided) = run.ok_or(Unproved::TooLong)?;
+    let decided = match places {
         Some(places) => {
             let numbers = places.kept().map(|(was, number)| (number, was));
-            proof.renumbered(&numbers.collect::<Vec<_>>())
+            decided.renumbered(&numbers.collect::<Vec<_>>())
         }
-        None => proof,
+        None => decided,
     };
-    if !proof.is_confirmed_by(&confirmed) {
+    if proof == Proof::Needed && !decided.is_confirmed_by(&confirmed) {
         return Err(Unproved::Unconfirmed);
     }
     // An operand names a scoreboard: that of which instruction is not known.

@@ -2,6 +2,7 @@
 
 use crate::file_name;
 use cuweld_elf::Target;
+use cuweld_ir::Finalize;
 use cuweld_ir::HostReferences;
 use cuweld_ir::LinkOptions;
 use cuweld_ir::LinkRecord;
@@ -247,6 +248,7 @@ fn link_options(low: &LowArgs, stamp_nvlink: bool) -> LinkOptions {
                 && !low.given(Id::CuweldStrictFinalize),
             copy_across_families: false,
             cap_merc: false,
+            finalize: Finalize::default(),
             strict: false,
         },
     }
@@ -258,6 +260,9 @@ fn controls(low: &LowArgs) -> Controls {
     Controls {
         strict: low.given(Id::CuweldStrict),
         strict_finalize: low.given(Id::CuweldStrictFinalize),
+        finalize: text(low, Id::CuweldFinalize)
+            .and_then(|word| Finalize::from_word(&word))
+            .unwrap_or_default(),
         selection: PassSelection {
             pipeline: text(low, Id::CuweldPipeline),
             passes: text(low, Id::CuweldPasses),

@@ -26,7 +26,7 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     (
         "option",
         "option tool-name \"a tool\"",
-        "option tool-name plain",
+        "option finalize keep",
         "option tool",
         "expected",
     ),

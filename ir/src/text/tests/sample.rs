@@ -141,6 +141,7 @@ pub(super) fn sample(arena: &Arena) -> Module<'_> {
                 copy_within_family: true,
                 copy_across_families: true,
                 cap_merc: true,
+                finalize: crate::options::Finalize::Trust,
                 strict: true,
             },
         },

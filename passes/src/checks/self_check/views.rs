@@ -51,7 +51,7 @@ fn code<'data>(
     let Some(original) = changed(text) else {
         return;
     };
-    if changed(merc.text).is_some() || is_schedule_of(now, original, module.target.sm) {
+    if changed(merc.text).is_some() || is_schedule_of(module, now, original) {
         return;
     }
     let at = now.iter().zip(original).position(|(now, was)| now != was);

@@ -5,6 +5,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_diagnostics::codes::mercury;
+use cuweld_ir::Finalize;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Remade;
@@ -83,7 +84,10 @@ impl Encode<'_, '_> {
             (
                 Remade::Scheduled,
                 ["kernel", "scheduled anew"],
-                "that give the schedule of the object, too",
+                match module.options.mercury.finalize {
+                    Finalize::Trust => "that may not give the schedule of the object",
+                    _ => "that give the schedule of the object, too",
+                },
             ),
             (
                 Remade::ForDebugger,

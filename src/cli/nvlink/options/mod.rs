@@ -82,6 +82,7 @@ pub enum OptionId {
     CuweldExplain,
     CuweldStrict,
     CuweldStrictFinalize,
+    CuweldFinalize,
     CuweldPipeline,
     CuweldPasses,
     CuweldInsert,

@@ -12,7 +12,7 @@ const fn own(id: OptionId, kind: ValueKind, help: &'static str) -> OptionSpec {
     OptionSpec::new(id, Section::Cuweld, kind, help).recorded(Recorded::Never)
 }
 
-pub(super) const OPTIONS: [OptionSpec; 45] = [
+pub(super) const OPTIONS: [OptionSpec; 46] = [
     own(
         OptionId::CuweldStamp,
         ValueKind::Text,
@@ -51,6 +51,14 @@ pub(super) const OPTIONS: [OptionSpec; 45] = [
     )
     .names("cuweld-strict-finalize", "")
     .environment("CUWELD_STRICT_FINALIZE"),
+    own(
+        OptionId::CuweldFinalize,
+        ValueKind::Choice(Choices::plain(&["certified", "keep", "trust"])),
+        "Which code for sm_100 and later is made anew as by NVIDIA's finalizer: that for which the rules give what its object has, none, or all. Default: certified.",
+    )
+    .names("cuweld-finalize", "")
+    .metavar("certified|keep|trust")
+    .environment("CUWELD_FINALIZE"),
     own(
         OptionId::CuweldPipeline,
         ValueKind::Text,
