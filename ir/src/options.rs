@@ -136,20 +136,18 @@ pub enum Finalize {
 }
 
 impl Finalize {
-    const WORDS: [(&str, Finalize); 3] = [
-        ("certified", Finalize::Certified),
-        ("keep", Finalize::Keep),
-        ("trust", Finalize::Trust),
-    ];
-
     /// Returns what a word stands for.
     pub fn from_word(word: &str) -> Option<Finalize> {
-        let known = Self::WORDS.iter().find(|(known, _)| *known == word);
-        known.map(|(_, finalize)| *finalize)
+        let mut known = [Finalize::Certified, Finalize::Keep, Finalize::Trust].into_iter();
+        known.find(|known| known.word() == word)
     }
 
     /// Returns the word for it.
     pub fn word(self) -> &'static str {
-        Self::WORDS[self as usize].0
+        match self {
+            Finalize::Certified => "certified",
+            Finalize::Keep => "keep",
+            Finalize::Trust => "trust",
+        }
     }
 }

@@ -22,9 +22,11 @@ pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
 /// Returns the kernels, textures, samplers and surfaces that have the name of a local symbol of
 /// another object that takes part: nvlink refuses such links in some orders, and gives kernels of
 /// one name each other's parts in others. Local kernels may share their parameter bank
-/// [parameters-of-local-kernels], but no other memory. So have textures and the like that are
-/// parameters, which are local, the name of any symbol of another object, and those of a kernel
-/// that another object defines too: nvlink looks them up by name, and copies share them.
+/// [parameters-of-local-kernels], but no other memory.
+///
+/// Returns also all symbols with the name of a texture, sampler or surface that is a parameter in
+/// another object [header-parameters], or of the kernel that it is a parameter of: nvlink looks such
+/// a parameter up by its name, though it is local, and copies of a kernel share it.
 pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Symbol<'module>> {
     // Which objects take part is asked only where it matters.
     if shadowed_among(module, |_| true).is_empty() {
