@@ -206,7 +206,7 @@ fn settings_have_words() {
     let error = limit.link().unwrap_err().to_string();
     assert!(error.contains("the limit 'output'"), "{error}");
 
-    let wrong: [(&str, &[&str], &str); 8] = [
+    let wrong: [(&str, &[&str], &str); 9] = [
         ("relocatabel", &[], "there is no setting 'relocatabel'"),
         ("whole-program", &[], "there is no setting 'whole-program'"),
         ("debug", &["yes"], "takes no value, true or false"),
@@ -215,6 +215,7 @@ fn settings_have_words() {
         ("toolkit", &["1.0"], "unknown toolkit '1.0'"),
         ("stamp", &["nvlink-1.0"], "unknown stamp"),
         ("limit", &["size=1"], "there is no such limit"),
+        ("finalize", &["some"], "takes certified, keep or trust"),
     ];
     for (word, values, text) in wrong {
         let error = linker().set(word, values).unwrap_err();
@@ -224,7 +225,14 @@ fn settings_have_words() {
     let page = std::fs::read_to_string("docs/using/library.md").unwrap();
     for word in Linker::words() {
         assert!(page.contains(&format!("`{word}`")), "{word}");
-        let tried = [&[][..], &["1"], &["13.0"], &["nvlink"], &["output=1"]];
+        let tried = [
+            &[][..],
+            &["1"],
+            &["13.0"],
+            &["nvlink"],
+            &["output=1"],
+            &["keep"],
+        ];
         let takes = |values: &&[&str]| linker().set(word, values).is_ok();
         assert!(tried.iter().any(takes), "{word}");
     }
