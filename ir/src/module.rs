@@ -353,11 +353,18 @@ impl<'data> Module<'data> {
             let link = self.link_symbols.get(slot.symbol);
             let symbol = link.and_then(|link| self.symbols.get(link.first));
             symbol.is_some_and(|symbol| {
-                let of_other = matches!(symbol.place, SymbolPlace::Section(section)
-                    if self.sections.get(section).and_then(|section| section.owner).is_some_and(|owner| owner != kernel));
-                symbol.ty.header_kind() & kinds != 0 && !of_other
+                let of_kernel = self.owner_of(symbol).is_none_or(|owner| owner == kernel);
+                symbol.ty.header_kind() & kinds != 0 && of_kernel
             })
         })
+    }
+
+    /// Returns the function in whose code, constants or other sections a symbol lies.
+    pub fn owner_of(&self, symbol: &Symbol<'_>) -> Option<FunctionId> {
+        match symbol.place {
+            SymbolPlace::Section(section) => self.sections.get(section)?.owner,
+            _ => None,
+        }
     }
 
     /// Returns the offset in bytes of the first header slot in constant bank 0, from which the

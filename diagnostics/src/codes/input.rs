@@ -152,7 +152,7 @@ codes! {
         when "A relocation that stays refers to what does not.";
     DELETED_SECTION "deleted-section":
         "reference to deleted section"
-        when "A definition without constants replaced one that has some, and symbols of that one stay.";
+        when "A definition without constants replaced one that has some, and symbols of that one stay; or a texture, sampler or surface is a parameter of a kernel that is left out.";
     BRANCH "branch":
         "PC relative branch address should be in the same section"
         when "A relative branch refers to another function.";

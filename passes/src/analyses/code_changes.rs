@@ -58,6 +58,11 @@ pub enum CodeChange {
 }
 
 impl CodeChange {
+    /// Returns `true` if barriers are put where the code ends.
+    pub fn guards_ends(self) -> bool {
+        matches!(self, CodeChange::Debugger | CodeChange::ErrorBarriers)
+    }
+
     /// Says what nvlink would do: a verb.
     pub fn what(self) -> &'static str {
         match self {

@@ -147,9 +147,9 @@ impl Pass for MercurySchedule {
                 continue;
             }
             cx.remarks.emit(|| remade_as(id, change));
-            module.functions[id].remade = match change {
-                CodeChange::Debugger | CodeChange::ErrorBarriers => Remade::ForDebugger,
-                _ => Remade::Scheduled,
+            module.functions[id].remade = match change.guards_ends() {
+                true => Remade::ForDebugger,
+                false => Remade::Scheduled,
             };
         }
         edited::apply(module, cx.arena, edited);
@@ -171,7 +171,7 @@ impl Pass for MercurySchedule {
 /// Says what was done to a function.
 fn remade_as(function: FunctionId, change: CodeChange) -> Remark {
     Remark::about(&SCHEDULED, function).words(match change {
-        CodeChange::Debugger | CodeChange::ErrorBarriers => {
+        _ if change.guards_ends() => {
             " gets the debugger's barriers in front of its ends"
         }
         CodeChange::WorkAround | CodeChange::GuardedEnd => {
@@ -232,8 +232,7 @@ fn remade(
     let Some((mut edited, frees)) = edited else {
         return Some(Err(Unproved::Unknown));
     };
-    let guards_ends = matches!(change, CodeChange::Debugger | CodeChange::ErrorBarriers);
-    let by_ends = match guards_ends {
+    let by_ends = match change.guards_ends() {
         true => ends::change_scoreboards(code),
         false => Some(false),
     };
@@ -241,7 +240,7 @@ fn remade(
         return Some(Err(Unproved::Unknown));
     };
     let changes_scoreboards = frees || by_ends;
-    if changes_scoreboards && guards_ends && thins {
+    if changes_scoreboards && change.guards_ends() && thins {
         // How the two changes go together is not known.
         return Some(Err(Unproved::Unknown));
     }

@@ -31,6 +31,7 @@ mod unaligned_shared;
 mod whole_kernels;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
@@ -141,6 +142,14 @@ impl Pass for PlaceMemory {
     fn remarks(&self, module: &Module<'_>, remarks: &mut Remarks) {
         remarks::make(module, remarks);
     }
+}
+
+/// Returns nvlink's error about what refers to a section that is gone.
+fn deleted_section() -> Diagnostic {
+    Diagnostic::fatal(
+        input::DELETED_SECTION,
+        "Internal error: reference to deleted section",
+    )
 }
 
 /// The sections that the parts of the pass look at.

@@ -26,9 +26,16 @@ const EXAMPLES: &[(&str, &str, &str, &str, &str)] = &[
     (
         "option",
         "option tool-name \"a tool\"",
-        "option finalize keep",
+        "option tool-name plain",
         "option tool",
         "expected",
+    ),
+    (
+        "option",
+        "option finalize trust",
+        "option finalize certified",
+        "option finalize some",
+        "expected `certified`, `keep` or `trust`, found `some`",
     ),
     (
         "PHASE",

@@ -6,7 +6,6 @@ use cuweld_ir::ObjectId;
 use cuweld_ir::Section;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
-use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -84,8 +83,9 @@ fn shadowed_among<'module>(
     for symbol in module.symbols.values() {
         if is_header_parameter(symbol) && takes_part(symbol.object) {
             of_parameters.entry(symbol.name).or_insert(symbol.object);
-            if let Some(kernel) = kernel_of(module, symbol) {
-                of_parameters.entry(kernel).or_insert(symbol.object);
+            if let Some(kernel) = module.owner_of(symbol) {
+                let name = module.function_name(kernel);
+                of_parameters.entry(name).or_insert(symbol.object);
             }
         }
     }
@@ -99,12 +99,4 @@ fn shadowed_among<'module>(
                 || is_of_other(&of_parameters))
     };
     module.symbols.values().filter(is_shadowed).collect()
-}
-
-/// Returns the name of the kernel in whose code a symbol is defined.
-fn kernel_of<'module>(module: &'module Module<'_>, symbol: &Symbol<'_>) -> Option<&'module [u8]> {
-    let SymbolPlace::Section(section) = symbol.place else {
-        return None;
-    };
-    Some(module.function_name(module.sections[section].owner?))
 }

@@ -16,7 +16,6 @@
 use std::cell::LazyCell;
 
 use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::Binding;
@@ -34,6 +33,7 @@ use smallvec::SmallVec;
 
 use super::CONSTANT_BANK_LIMIT;
 use super::constant_chunks::Covered;
+use super::deleted_section;
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
 use crate::analyses::SharedParameters;
@@ -187,15 +187,9 @@ pub fn place_by_function(
         if constants.size == 0 && constants.bank != PARAMETER_BANK {
             // [deleted-constants-named]
             let name = String::from_utf8_lossy(module.link_name(constants.link)).into_owned();
-            errors.push(
-                Diagnostic::fatal(
-                    input::DELETED_SECTION,
-                    "Internal error: reference to deleted section",
-                )
-                .note(format!(
-                    "a copy of '{name}' without constants replaces one that has some"
-                )),
-            );
+            errors.push(deleted_section().note(format!(
+                "a copy of '{name}' without constants replaces one that has some"
+            )));
         }
     }
     place_own(module, constants.iter().chain(&orphans));

@@ -9,9 +9,9 @@
 //!
 //! Linear in relocations and the edges of the call graph.
 
+use super::deleted_section;
 use super::list_sort::list_sort_equal;
 use cuweld_diagnostics::Diagnostic;
-use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::align::align_up;
 use cuweld_elf::symbol::SymbolType;
@@ -123,11 +123,7 @@ pub fn place(
 
 /// Returns the error for a parameter of a kernel that is not linked [header-parameters].
 fn of_dead_kernel(symbol: &Symbol<'_>) -> Diagnostic {
-    Diagnostic::fatal(
-        input::DELETED_SECTION,
-        "Internal error: reference to deleted section",
-    )
-    .note(format!(
+    deleted_section().note(format!(
         "parameter '{}' is a texture, sampler or surface of a kernel that is not linked",
         String::from_utf8_lossy(symbol.name)
     ))
