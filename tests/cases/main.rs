@@ -17,6 +17,7 @@ mod mutate;
 mod operands;
 mod passes;
 mod resume;
+mod schedule;
 mod structure;
 mod toolkits;
 
@@ -31,7 +32,7 @@ use libtest_mimic::{Arguments, Conclusion};
 type Run = fn(&Arguments) -> Result<Conclusion, Box<dyn Error>>;
 
 /// Every subject. The names of its trials begin with the subject's and `::`.
-const SUBJECTS: [(&str, Run); 13] = [
+const SUBJECTS: [(&str, Run); 14] = [
     ("links", links::run_all),
     ("toolkits", toolkits::run_all),
     ("passes", passes::run_all),
@@ -45,6 +46,7 @@ const SUBJECTS: [(&str, Run); 13] = [
     ("language", language::run_all),
     ("declarations", declarations::run_all),
     ("operands", operands::run_all),
+    ("schedule", schedule::run_all),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -39,6 +39,8 @@ usage: cargo xtask TASK [ARGUMENTS]
     conformance --shrink SEED   cuts the link of a seed that differs down to a case for tests/links
     language SEEDS              links of programs from the language: 0..20000, or 57,300..320
     declarations [LINKS]        pairs of declarations of one name: 0..3000 if left out, all, or \"sm_90 -r function-* kernel-weak\"
+    schedule SEEDS              code of random kernels that is made anew for sm_100 and later, by us and by nvlink: 0..2000
+    schedule FILE...            the same of the kernels of objects
     operands FILE...            registers of the instructions in cubins, fatbins, host objects and archives: our tables against nvdisasm -plr
     sanitize [LINKS]            the thread sanitizer on 8 threads with so many links each, 1000, and on links of several threads (needs nightly with rust-src)
     metrics                     lines, unsafe code, circles of modules, longest and most branched functions, size of the program
@@ -138,6 +140,9 @@ fn task(words: &[&str]) -> Result<(), Box<dyn Error>> {
         }
         ["operands", files @ ..] if !files.is_empty() => {
             run(links("operands").env("CUWELD_OPERANDS", files.join("\n")))
+        }
+        ["schedule", words @ ..] if !words.is_empty() => {
+            run(links("schedule").env("CUWELD_SCHEDULE", words.join("\n")))
         }
         ["sanitize"] => sanitize("1000"),
         ["sanitize", links] => sanitize(links),
