@@ -230,19 +230,19 @@ fn remade(
         CodeChange::Other { .. } => return None,
     };
     let Some((mut edited, frees)) = edited else {
-        return Some(Err(Unproved::Unknown));
+        return Some(Err(Unproved::Moves));
     };
     let by_ends = match change.guards_ends() {
         true => ends::change_scoreboards(code),
         false => Some(false),
     };
     let Some(by_ends) = by_ends else {
-        return Some(Err(Unproved::Unknown));
+        return Some(Err(Unproved::Ends));
     };
     let changes_scoreboards = frees || by_ends;
     if changes_scoreboards && change.guards_ends() && thins {
         // How the two changes go together is not known.
-        return Some(Err(Unproved::Unknown));
+        return Some(Err(Unproved::Ends));
     }
     if !changes_scoreboards {
         return Some(match stalls_suffice(&edited.code) {
@@ -260,8 +260,16 @@ fn remade(
 
 /// Why a kernel keeps its scoreboards.
 enum Unproved {
-    /// An instruction is not known, or the code has another form.
-    Unknown,
+    /// The instruction of this number is not known, or where it leads.
+    Instruction(usize),
+    /// Instructions are added or taken out, and something is not known that may have to move.
+    Moves,
+    /// How barriers where code ends go with its scoreboards is not known.
+    Ends,
+    /// The code has no first load of the stack pointer.
+    FirstLoad,
+    /// The instruction of this number names a scoreboard in an operand, of which others are given.
+    NamesScoreboard(usize),
     /// No more than a fixed number of steps is taken for each instruction.
     TooLong,
     /// An instruction has other scoreboards than the rules give it.
@@ -281,7 +289,17 @@ enum Unproved {
 impl fmt::Display for Unproved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unproved::Unknown => f.write_str("its code is not known"),
+            Unproved::Instruction(at) => {
+                write!(f, "the instruction at {:#x} is not known", at * 16)
+            }
+            Unproved::Moves => f.write_str("something is not known that may have to move"),
+            Unproved::Ends => {
+                f.write_str("how barriers at its ends go with its scoreboards is not known")
+            }
+            Unproved::FirstLoad => f.write_str("it does not load the stack pointer"),
+            Unproved::NamesScoreboard(at) => {
+                write!(f, "the instruction at {:#x} names a scoreboard", at * 16)
+            }
             Unproved::TooLong => f.write_str("the rules take too long"),
             Unproved::Differs { at, compiled, made } => write!(
                 f,
@@ -331,7 +349,7 @@ fn schedule(
     places: Option<&Places>,
     proof: Proof,
 ) -> Result<Vec<u8>, Unproved> {
-    let code = Code::read(compiled, sm).ok_or(Unproved::Unknown)?;
+    let code = Code::read(compiled, sm).map_err(Unproved::Instruction)?;
     let mut budget = STEPS.0 + STEPS.1 * code.steps.len();
     let before = code.steps.iter().map(|step| barriers(step.word));
     let run = Allocator::run(&code, &needs(&code), &mut budget);
@@ -341,12 +359,12 @@ fn schedule(
             return Err(Unproved::Differs { at, compiled, made });
         }
     }
-    let new = Code::read(&made, sm).ok_or(Unproved::Unknown)?;
+    let new = Code::read(&made, sm).map_err(Unproved::Instruction)?;
     let mut needs = needs(&new);
     if frees_first {
         let mut steps = new.steps.iter();
         let first = steps.position(|step| step.word.loads_stack_pointer());
-        needs[first.ok_or(Unproved::Unknown)?].write = false;
+        needs[first.ok_or(Unproved::FirstLoad)?].write = false;
     }
     let run = Allocator::run(&new, &needs, &mut budget);
     let (allocated, decided) = run.ok_or(Unproved::TooLong)?;
@@ -361,14 +379,15 @@ fn schedule(
         return Err(Unproved::Unconfirmed);
     }
     // An operand names a scoreboard: that of which instruction is not known.
-    if new.steps.iter().any(|step| step.word.names_scoreboard()) {
+    let mut names = new.steps.iter().map(|step| step.word.names_scoreboard());
+    if let Some(at) = names.position(|names| names) {
         let is_other = |was: u8, now: u8| now != 7 && now != was;
         let mut pairs = new.steps.iter().zip(&allocated);
         if pairs.any(|(step, now)| {
             is_other(step.word.write_barrier(), now.write)
                 || is_other(step.word.read_barrier(), now.read)
         }) {
-            return Err(Unproved::Unknown);
+            return Err(Unproved::NamesScoreboard(at));
         }
     }
     let words = made

@@ -51,9 +51,9 @@ pub(super) struct Block {
 }
 
 impl Code {
-    /// Reads the code of a kernel without calls for sm_`sm`; `None` if it has an instruction that is
-    /// not known or a jump whose target is not.
-    pub(super) fn read(code: &[u8], sm: u16) -> Option<Code> {
+    /// Reads the code of a kernel without calls for sm_`sm`; an error, its number, for an instruction
+    /// that is not known or a jump whose target is not.
+    pub(super) fn read(code: &[u8], sm: u16) -> Result<Code, usize> {
         let mut words: Vec<Instruction> = Instruction::all(code).collect();
         while words.last().is_some_and(|word| word.is_filling()) {
             words.pop();
@@ -61,19 +61,19 @@ impl Code {
         if words.last().is_some_and(|word| word.branch() == Some(-1)) {
             words.pop();
         }
-        let step = |word| {
-            let operands = Operands::of(Generation::Sm100, word)?;
-            Some(Step { word, operands, sm })
-        };
-        let steps: Option<Vec<Step>> = words.into_iter().map(step).collect();
-        let steps = steps?;
-        let flows: Option<Vec<Flow>> = (0..).zip(&steps).map(|(at, step)| flow(at, step)).collect();
-        let flows = flows?;
+        let mut steps = Vec::with_capacity(words.len());
+        let mut flows = Vec::with_capacity(words.len());
+        for (at, word) in words.into_iter().enumerate() {
+            let operands = Operands::of(Generation::Sm100, word).ok_or(at)?;
+            let step = Step { word, operands, sm };
+            flows.push(flow(at, &step).ok_or(at)?);
+            steps.push(step);
+        }
         let mut is_leader = vec![false; steps.len() + 1];
         is_leader[0] = true;
-        for (at, flow) in (0..).zip(&flows) {
+        for (at, flow) in flows.iter().enumerate() {
             if let Flow::Branch { target, .. } | Flow::Marks { target } = flow {
-                *is_leader.get_mut(*target)? = true;
+                *is_leader.get_mut(*target).ok_or(at)? = true;
             }
             if !matches!(flow, Flow::On | Flow::Marks { .. }) {
                 is_leader[at + 1] = true;
@@ -111,7 +111,7 @@ impl Code {
         }
         let order = link(&mut blocks);
         let distances = Distances::of(&steps, &blocks);
-        Some(Code {
+        Ok(Code {
             steps,
             blocks,
             order,
