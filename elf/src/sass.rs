@@ -18,6 +18,9 @@ use crate::target::relocs::Field;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction(pub u128);
 
+/// The first bit of the number of the scoreboard that `DEPBAR` names.
+const NAMED_SCOREBOARD: u32 = 44;
+
 impl Instruction {
     /// Returns the instructions of some code; a rest of less than 16 bytes is left out.
     pub fn all(code: &[u8]) -> impl Iterator<Item = Instruction> {
@@ -104,6 +107,17 @@ impl Instruction {
     /// `DEPBAR`.
     pub fn names_scoreboard(self) -> bool {
         self.operation() == 0x91a
+    }
+
+    /// Returns the scoreboard that `DEPBAR` names.
+    pub fn named_scoreboard(self) -> u8 {
+        self.bits(NAMED_SCOREBOARD, 3) as u8
+    }
+
+    /// Returns `DEPBAR` with another scoreboard.
+    pub fn naming_scoreboard(self, scoreboard: u8) -> Instruction {
+        let bits = self.0 & !(7 << NAMED_SCOREBOARD);
+        Instruction(bits | u128::from(scoreboard & 7) << NAMED_SCOREBOARD)
     }
 
     /// Returns `true` if the instruction waits until errors of memory accesses are known,

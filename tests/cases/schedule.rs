@@ -256,7 +256,17 @@ impl Run {
             if is_kept {
                 is_left |= std::env::var_os("CUWELD_SCHEDULE_KEEP").is_some();
                 let why = why.get(name).map_or("", String::as_str);
-                if let Some(file) = std::env::var_os("CUWELD_SCHEDULE_LAB") { use std::io::Write as _; let mut f = std::fs::OpenOptions::new().append(true).create(true).open(file)?; writeln!(f, "{}\t{name}\t{}\t{way}\t{why}", program.name, program.target)?; }
+                    use std::io::Write as _;
+                    let mut f = std::fs::OpenOptions::new()
+                        .append(true)
+                        .create(true)
+                        .open(file)?;
+                    writeln!(
+                        f,
+                        "{}\t{name}\t{}\t{way}\t{why}",
+                        program.name, program.target
+                    )?;
+                }
                 let reason = self.reasons.entry(template(why));
                 reason.or_insert((0, place)).0 += 1;
             } else if own != theirs {

@@ -48,6 +48,7 @@ use self::blocks::Code;
 use self::scoreboards::Allocator;
 use self::scoreboards::Barriers;
 use self::scoreboards::Needs;
+use self::scoreboards::Rule;
 use crate::analyses::Preserved;
 use crate::analyses::code_changes::CodeChange;
 use crate::analyses::code_changes::CodeChanges;
@@ -278,8 +279,8 @@ enum Unproved {
         compiled: Barriers,
         made: Barriers,
     },
-    /// The output depends on a rule that the object does not confirm.
-    Unconfirmed,
+    /// The output depends at an instruction on a rule that the object does not confirm.
+    Unconfirmed { at: usize, rule: Rule },
     /// An instruction would wait for a scoreboard one cycle after it was set.
     Stall,
     /// Something names places in the code in a way that is not known.
@@ -306,8 +307,14 @@ impl fmt::Display for Unproved {
                 "at {:#x} its object has {compiled}, the rules give {made}",
                 at * 16
             ),
-            Unproved::Unconfirmed => {
-                f.write_str("the output depends on a rule that its object does not confirm")
+            Unproved::Unconfirmed { at, rule } => {
+                if *at != usize::MAX {
+                    write!(f, "at {:#x} ", at * 16)?;
+                }
+                write!(
+                    f,
+                    "the output depends on a rule that its object does not confirm: {rule}"
+                )
             }
             Unproved::Stall => f.write_str("a stall would be too short"),
             Unproved::Places => f.write_str("what names places in its code is not known"),
@@ -375,21 +382,17 @@ fn schedule(
         }
         None => decided,
     };
-    if proof == Proof::Needed && !decided.is_confirmed_by(&confirmed) {
-        return Err(Unproved::Unconfirmed);
+    // How loops go with barriers at ends is not known.
+    let guards_ends = places.is_some() && !frees_first;
+    if proof == Proof::Needed && guards_ends && decided.depends_on_loops() {
+        return Err(Unproved::Ends);
     }
-    // An operand names a scoreboard: that of which instruction is not known.
-    let mut names = new.steps.iter().map(|step| step.word.names_scoreboard());
-    if let Some(at) = names.position(|names| names) {
-        let is_other = |was: u8, now: u8| now != 7 && now != was;
-        let mut pairs = new.steps.iter().zip(&allocated);
-        if pairs.any(|(step, now)| {
-            is_other(step.word.write_barrier(), now.write)
-                || is_other(step.word.read_barrier(), now.read)
-        }) {
-            return Err(Unproved::NamesScoreboard(at));
-        }
+    if proof == Proof::Needed
+        && let Some((at, rule)) = decided.unconfirmed(&confirmed)
+    {
+        return Err(Unproved::Unconfirmed { at, rule });
     }
+    let names = named_scoreboards(&new, &allocated)?;
     let words = made
         .chunks_exact_mut(16)
         .zip(new.steps.iter().zip(&allocated));
@@ -398,11 +401,49 @@ fn schedule(
         let word = step.word.with_barriers(write, read, waits);
         bytes.copy_from_slice(&word.0.to_le_bytes());
     }
+    for (at, scoreboard) in names {
+        let word = new.steps[at].word.naming_scoreboard(scoreboard);
+        made[at * 16..at * 16 + 16].copy_from_slice(&word.0.to_le_bytes());
+    }
     if !stalls_suffice(compiled) || !stalls_suffice(&made) {
         return Err(Unproved::Stall);
     }
     shorten_stalls(compiled, &mut made, places)?;
     Ok(made)
+}
+
+/// Returns the scoreboards that operands of instructions name: that of the memory barrier in front.
+/// Where it is that of another one, which is not known, no instruction may set another than before.
+fn named_scoreboards(code: &Code, allocated: &[Barriers]) -> Result<Vec<(usize, u8)>, Unproved> {
+    let is_other = |was: u8, now: u8| now != 7 && now != was;
+    let mut names = Vec::new();
+    for (at, step) in code.steps.iter().enumerate() {
+        if !step.word.names_scoreboard() {
+            continue;
+        }
+        let before = at
+            .checked_sub(1)
+            .map(|before| (code.steps[before].word, allocated[before]));
+        match before {
+            Some((fence, Barriers { read, .. }))
+                if fence.is_memory_barrier()
+                    && fence.read_barrier() == step.word.named_scoreboard()
+                    && read != 7 =>
+            {
+                names.push((at, read));
+            }
+            _ => {
+                let mut pairs = code.steps.iter().zip(allocated);
+                if pairs.any(|(step, now)| {
+                    is_other(step.word.write_barrier(), now.write)
+                        || is_other(step.word.read_barrier(), now.read)
+                }) {
+                    return Err(Unproved::NamesScoreboard(at));
+                }
+            }
+        }
+    }
+    Ok(names)
 }
 
 /// Takes the second cycle off a first load that is freed. What sets a scoreboard takes two where the

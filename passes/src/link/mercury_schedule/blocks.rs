@@ -63,9 +63,22 @@ impl Code {
         }
         let mut steps = Vec::with_capacity(words.len());
         let mut flows = Vec::with_capacity(words.len());
+        let mut last_fence = None;
         for (at, word) in words.into_iter().enumerate() {
             let operands = Operands::of(Generation::Sm100, word).ok_or(at)?;
-            let step = Step { word, operands, sm };
+            if word.is_memory_barrier() {
+                last_fence = Some(word);
+            }
+            let is_of_fence = word.waits_for_shared()
+                || word.is_weak_block_barrier()
+                || word.is_error_barrier()
+                    && last_fence.is_some_and(|fence: Instruction| !fence.is_end_barrier());
+            let step = Step {
+                word,
+                operands,
+                sm,
+                is_of_fence,
+            };
             flows.push(flow(at, &step).ok_or(at)?);
             steps.push(step);
         }

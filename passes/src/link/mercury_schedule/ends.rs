@@ -19,7 +19,13 @@ pub(super) fn change_scoreboards(code: &[u8]) -> Option<bool> {
     let words: Vec<Instruction> = Instruction::all(code).collect();
     let mut is_leader = vec![false; words.len() + 1];
     for (at, word) in (0..).zip(&words) {
-        for distance in [word.branch(), word.marked_place()].into_iter().flatten() {
+        let distances = [word.branch(), word.marked_place()];
+        // `WARPSYNC` that collects no threads leads nowhere.
+        for distance in distances
+            .into_iter()
+            .flatten()
+            .filter(|distance| *distance != 0)
+        {
             let target = usize::try_from(at + 1 + distance).ok();
             if let Some(leader) = target.and_then(|at| is_leader.get_mut(at)) {
                 *leader = true;
@@ -122,7 +128,7 @@ pub(super) fn relax(code: &mut [u8]) -> Option<()> {
         let name = Generation::Sm100.name(before);
         let is_arrival = name == Some("UCGABAR_ARV");
         if is_waited && !decides && before.stall() == 2 || is_arrival {
-            if name.is_some_and(|name| name.starts_with("LDT")) {
+            if name.is_some_and(|name| name.starts_with("LDT") || name == "LDC") {
                 return None;
             }
             let word = before.with_stall(1);

@@ -74,6 +74,7 @@ fn until_read(operands: &Operands, has_waited: bool) -> i64 {
             let read = 6 + 2 * sources;
             if has_waited { read.max(least) } else { read }
         }
+        "MEMBAR" => 6,
         "I2F" => 8,
         // From double precision.
         "F2I" if sources == 2 => 10,

@@ -15,12 +15,12 @@ use std::fmt;
 use cuweld_elf::sass::operands::Registers;
 
 use self::choice::latest;
-use self::proof::Rule;
 use super::blocks::Code;
 use super::latency;
 use super::step::Step;
 
 pub(super) use self::proof::Proof;
+pub(super) use self::proof::Rule;
 
 /// The number of scoreboards.
 const SCOREBOARDS: usize = 6;
@@ -274,6 +274,12 @@ impl<'c> Allocator<'c> {
         registers: &Registers,
     ) -> bool {
         let step = &self.code.steps[at];
+        // Whatever follows a memory barrier waits until it is met.
+        if kind == Kind::Read
+            && setter.is_some_and(|setter| self.code.steps[setter].word.is_memory_barrier())
+        {
+            return !step.prepares_fence();
+        }
         // After an access that acquires the cache is emptied, when the access is over.
         let acquires = || kind == Kind::Written && setter.is_some_and(|setter| setter + 1 == at);
         if step.operands.name == "CCTL" && acquires() {
@@ -452,7 +458,10 @@ impl<'c> Allocator<'c> {
             // Waits for what a loop leaves are added when all else is allocated: they free nothing.
             let is_pending = state.is_pending[scoreboard];
             let comes_back = is_pending && returning.any(|entry| holds(entry, None));
-            *waits = is_waited || comes_back;
+            let step = &self.code.steps[at];
+            let empties = step.waits_for_all();
+            // The scoreboard of a memory barrier is named in its operand.
+            *waits = is_waited && !step.word.names_scoreboard() || comes_back || empties;
             if is_waited {
                 // Others are counted as over, but take no time, nor what is read under a guard.
                 let takes_time = |entry: &Entry| {
@@ -512,7 +521,10 @@ impl<'c> Allocator<'c> {
             left: 0,
         };
         let scoreboard = self.choose(&state.live, &new, place)?;
-        waits[scoreboard] |= std::mem::replace(&mut state.is_pending[scoreboard], false);
+        if std::mem::take(&mut state.is_pending[scoreboard]) {
+            waits[scoreboard] = true;
+            self.followed.push((at, Rule::SetsPending));
+        }
         let live = &mut state.live[scoreboard];
         // The head of a loop does not add to the loads that come from before it.
         if scoreboard == FOR_LOADS

@@ -46,17 +46,29 @@ impl Allocator<'_> {
         }
         let has_own = entries.iter().any(|entry| !entry.is_inherited());
         let has_inherited = entries.iter().any(Entry::is_inherited);
-        let is_over =
-            has_own && entries.iter().all(is_over) && state.inherited[scoreboard] <= state.time;
+        let is_own_over = has_own && entries.iter().all(is_over);
+        let is_over = is_own_over && state.inherited[scoreboard] <= state.time;
+        let start = at + 1 - state.times.len();
+        let has_fence = |from: usize| {
+            let mut between = self.code.steps[from..at].iter();
+            between.any(|step| step.word.is_memory_barrier())
+        };
+        if is_own_over && !is_over && has_fence(start) {
+            let left = state.inherited[scoreboard] - state.time;
+            self.followed.push((at, Rule::Near(left)));
+        }
         // What decides: all that are over, or the one that lasts longest.
         let own = entries.iter().filter(|entry| !entry.is_inherited());
         let finishes = own.filter_map(|entry| Some((entry.setter, entry.finish? - state.time)));
         let longest = finishes.clone().map(|(_, left)| left).max();
-        // What waited took a time that is known less well than that of stalls. That of the debugger's
-        // barriers is known.
+        // What waited took a time that is known less well than that of stalls, and so did what stands
+        // before the debugger's barriers.
+        let before = at.checked_sub(1).map(|before| self.code.steps[before].word);
+        let is_guarded = before.is_some_and(|before| before.is_error_barrier());
         let near = finishes.filter(|(setter, left)| {
             let is_delayed = state.delayed.is_some_and(|delayed| delayed > *setter);
-            let limit = if is_delayed && name != "EXIT" {
+            // So is the time that memory barriers take.
+            let limit = if is_delayed && name != "EXIT" || is_guarded || has_fence(*setter) {
                 NEAR_DELAYED
             } else {
                 NEAR_END

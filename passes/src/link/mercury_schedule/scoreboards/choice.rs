@@ -15,6 +15,17 @@ impl Allocator<'_> {
     /// Returns the scoreboard for a new entry: one that the same instruction waits for, else a free
     /// one, else the one that costs the fewest cycles; the lowest of those that are equal.
     pub(super) fn choose(&mut self, live: &Live, new: &Entry, place: &Place) -> Option<usize> {
+        let number = self.scoreboard(live, new, place)?;
+        let name = self.code.steps[new.setter].operands.name;
+        let is_long = new.kind == Kind::Written && latency::is_long(name);
+        if is_long && new.conflict == place.end && !place.is_last && !self.loads {
+            let rule = Rule::UnwantedLoad { number };
+            self.followed.push((new.setter, rule));
+        }
+        Some(number)
+    }
+
+    fn scoreboard(&mut self, live: &Live, new: &Entry, place: &Place) -> Option<usize> {
         let name = self.code.steps[new.setter].operands.name;
         let is_long = new.kind == Kind::Written && latency::is_long(name);
         let outlives = new.conflict == place.end;

@@ -1,9 +1,11 @@
 //! What an allocation depends on.
 
+use std::fmt;
+
 /// Rules that decide seldom, and whose measured form may not be the whole truth. Where an allocation
 /// follows one, another has to have followed it at the same instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rule {
+pub(in crate::link::mercury_schedule) enum Rule {
     /// All scoreboards are in use: the cheapest is taken, by the count of cycles.
     Cost,
     /// All scoreboards are in use: one is taken that outlives the block as the new use does.
@@ -25,6 +27,13 @@ pub(super) enum Rule {
         /// The instruction of the loop that set it first.
         with: usize,
     },
+    /// What sets a scoreboard waits for what a loop leaves pending on it.
+    SetsPending,
+    /// A load from far memory whose result nobody wants outlives its block, in a kernel without others.
+    UnwantedLoad {
+        /// The scoreboard that is taken.
+        number: usize,
+    },
     /// Uniform registers are waited for where threads meet again or end.
     ThreadsMeet,
     /// The head of a loop waits for loads from before it.
@@ -35,6 +44,24 @@ pub(super) enum Rule {
     AcrossBarrier,
     /// An instruction is over, or not yet, by these few cycles where its block ends.
     Near(i64),
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rule::Cost | Rule::CostOfOutliving | Rule::CostOfLoads => "all scoreboards are in use",
+            Rule::NearCost { .. } => "two scoreboards cost nearly the same",
+            Rule::UnwantedLoad { .. } => "nobody wants the result of a load",
+            Rule::ComesBack | Rule::EndOfHead { .. } | Rule::SetsPending => {
+                "a loop leaves something pending"
+            }
+            Rule::ThreadsMeet => "threads meet again",
+            Rule::LoadsBeforeLoop => "loads from before a loop are pending",
+            Rule::Inherited => "other blocks leave something pending",
+            Rule::AcrossBarrier => "a barrier stands between",
+            Rule::Near(_) => "something is over by few cycles, or not yet, where the block ends",
+        })
+    }
 }
 
 /// What an allocation depends on that may not be the whole truth: instructions and rules, in order.
@@ -69,10 +96,24 @@ impl Proof {
         Proof::new(self.0.into_iter().map(renumber).collect())
     }
 
-    /// Returns `true` if another allocation, which is known to be right, depends on the same.
-    pub(in crate::link::mercury_schedule) fn is_confirmed_by(&self, other: &Proof) -> bool {
-        self.0
-            .iter()
-            .all(|followed| other.0.binary_search(followed).is_ok())
+    /// Returns `true` if it depends on what loops leave pending.
+    pub(in crate::link::mercury_schedule) fn depends_on_loops(&self) -> bool {
+        self.0.iter().any(|(_, rule)| {
+            matches!(
+                rule,
+                Rule::ComesBack | Rule::EndOfHead { .. } | Rule::SetsPending
+            )
+        })
+    }
+
+    /// Returns the first instruction at which it depends on a rule that another allocation, which is
+    /// known to be right, does not depend on there, with the rule.
+    pub(in crate::link::mercury_schedule) fn unconfirmed(
+        &self,
+        other: &Proof,
+    ) -> Option<(usize, Rule)> {
+        let mut followed = self.0.iter();
+        let found = followed.find(|followed| other.0.binary_search(followed).is_err());
+        found.copied()
     }
 }
