@@ -256,18 +256,7 @@ impl Run {
             if is_kept {
                 is_left |= std::env::var_os("CUWELD_SCHEDULE_KEEP").is_some();
                 let why = why.get(name).map_or("", String::as_str);
-                    use std::io::Write as _;
-                    let mut f = std::fs::OpenOptions::new()
-                        .append(true)
-                        .create(true)
-                        .open(file)?;
-                    writeln!(
-                        f,
-                        "{}\t{name}\t{}\t{way}\t{why}",
-                        program.name, program.target
-                    )?;
-                }
-                let reason = self.reasons.entry(template(why));
+                let reason = self.reasons.entry(template(why).to_owned());
                 reason.or_insert((0, place)).0 += 1;
             } else if own != theirs {
                 is_left = true;
@@ -315,10 +304,17 @@ impl Run {
     }
 }
 
-/// Returns a reason without the places and scoreboards of one kernel.
-fn template(why: &str) -> String {
-    match why.split_once(" its object has ") {
-        Some(_) => "its object has other scoreboards than the rules give".to_owned(),
-        None => why.to_owned(),
+/// Returns a reason without the place and the scoreboards of one kernel.
+fn template(why: &str) -> &str {
+    if why.contains(" its object has ") {
+        return "its object has other scoreboards than the rules give";
+    }
+    match why
+        .strip_prefix("at 0x")
+        .and_then(|rest| rest.split_once(' '))
+    {
+        Some((_, reason)) => reason,
+        None if why.starts_with("the instruction at ") => "an instruction is not known",
+        None => why,
     }
 }
