@@ -388,7 +388,7 @@ fn schedule(
         return Err(Unproved::Ends);
     }
     if proof == Proof::Needed
-        && let Some((at, rule)) = decided.unconfirmed(&confirmed)
+        && let Some((at, rule)) = decided.unconfirmed(&confirmed, guards_ends)
     {
         return Err(Unproved::Unconfirmed { at, rule });
     }

@@ -12,6 +12,9 @@ use cuweld_elf::sass::operands::Operands;
 use super::is_waited_for;
 use super::latency;
 
+/// The cycles from an instruction that writes a predicate until it can be a guard.
+const GUARD_CYCLES: u32 = 13;
+
 /// Returns `true` if barriers in front of the ends of code may change its scoreboards: where not all
 /// threads end, something is pending that an end does not wait for, or the end depends on it. `None`
 /// if how they change is not known: for some instructions it was not measured or differs.
@@ -124,7 +127,8 @@ pub(super) fn relax(code: &mut [u8]) -> Option<()> {
             let before = Operands::of(Generation::Sm100, before);
             before.is_none_or(|before| before.defined.has(guard.file, guard.number.into()))
         });
-        let is_waited = is_waited_for(before, end);
+        let is_decided = guard.is_none_or(|guard| is_decided(&words[..at], guard));
+        let is_waited = is_waited_for(before, end) && is_decided;
         let name = Generation::Sm100.name(before);
         let is_arrival = name == Some("UCGABAR_ARV");
         if is_waited && !decides && before.stall() == 2 || is_arrival {
@@ -136,6 +140,23 @@ pub(super) fn relax(code: &mut [u8]) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Returns `true` if a guard's predicate is known to be written early enough for the instruction after
+/// the next one, which takes one cycle.
+fn is_decided(words: &[Instruction], guard: Guard) -> bool {
+    let mut cycles = 1;
+    for word in words.iter().rev() {
+        cycles += u32::from(word.stall());
+        let operands = Operands::of(Generation::Sm100, *word);
+        if operands.is_none_or(|operands| operands.defined.has(guard.file, guard.number.into())) {
+            return cycles >= GUARD_CYCLES;
+        }
+        if cycles >= GUARD_CYCLES {
+            break;
+        }
+    }
+    true
 }
 
 #[cfg(test)]

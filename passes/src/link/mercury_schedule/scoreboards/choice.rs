@@ -48,7 +48,12 @@ impl Allocator<'_> {
         if let Some(first) = free().next() {
             let mut unoccupied =
                 free().filter(|scoreboard| outlives && !place.occupied[*scoreboard]);
-            return Some(unoccupied.next().unwrap_or(first));
+            let number = unoccupied.next().unwrap_or(first);
+            if number != first {
+                let rule = Rule::Unoccupied { number };
+                self.followed.push((new.setter, rule));
+            }
+            return Some(number);
         }
         let mut costs = [None; SCOREBOARDS];
         let is_reserved = |scoreboard: &usize| {

@@ -34,6 +34,11 @@ pub(in crate::link::mercury_schedule) enum Rule {
         /// The scoreboard that is taken.
         number: usize,
     },
+    /// One is taken that is not in use where a block that follows begins, and not the lowest.
+    Unoccupied {
+        /// The scoreboard that is taken.
+        number: usize,
+    },
     /// Uniform registers are waited for where threads meet again or end.
     ThreadsMeet,
     /// The head of a loop waits for loads from before it.
@@ -51,6 +56,7 @@ impl fmt::Display for Rule {
         f.write_str(match self {
             Rule::Cost | Rule::CostOfOutliving | Rule::CostOfLoads => "all scoreboards are in use",
             Rule::NearCost { .. } => "two scoreboards cost nearly the same",
+            Rule::Unoccupied { .. } => "other blocks use a scoreboard",
             Rule::UnwantedLoad { .. } => "nobody wants the result of a load",
             Rule::ComesBack | Rule::EndOfHead { .. } | Rule::SetsPending => {
                 "a loop leaves something pending"
@@ -107,12 +113,15 @@ impl Proof {
     }
 
     /// Returns the first instruction at which it depends on a rule that another allocation, which is
-    /// known to be right, does not depend on there, with the rule.
+    /// known to be right, does not depend on there, with the rule. What blocks that follow use is known
+    /// unless ends are `guarded`, which frees scoreboards.
     pub(in crate::link::mercury_schedule) fn unconfirmed(
         &self,
         other: &Proof,
+        guarded: bool,
     ) -> Option<(usize, Rule)> {
-        let mut followed = self.0.iter();
+        let is_known = |rule: Rule| !guarded && matches!(rule, Rule::Unoccupied { .. });
+        let mut followed = self.0.iter().filter(|(_, rule)| !is_known(*rule));
         let found = followed.find(|followed| other.0.binary_search(followed).is_err());
         found.copied()
     }
