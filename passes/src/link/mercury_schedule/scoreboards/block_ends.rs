@@ -51,7 +51,7 @@ impl Allocator<'_> {
         let start = at + 1 - state.times.len();
         let has_fence = |from: usize| {
             let mut between = self.code.steps[from..at].iter();
-            between.any(|step| step.word.is_memory_barrier())
+            between.any(|step| step.word.is_memory_barrier() && !step.word.is_end_barrier())
         };
         if is_own_over && !is_over && has_fence(start) {
             let left = state.inherited[scoreboard] - state.time;
@@ -64,7 +64,7 @@ impl Allocator<'_> {
         // What waited took a time that is known less well than that of stalls, and so did what stands
         // before the debugger's barriers.
         let before = at.checked_sub(1).map(|before| self.code.steps[before].word);
-        let is_guarded = before.is_some_and(|before| before.is_error_barrier());
+        let is_guarded = is_over && before.is_some_and(|before| before.is_error_barrier());
         let near = finishes.filter(|(setter, left)| {
             let is_delayed = state.delayed.is_some_and(|delayed| delayed > *setter);
             // So is the time that memory barriers take.
