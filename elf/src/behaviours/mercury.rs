@@ -57,6 +57,8 @@ super::behaviours! {
         "mercury-scheduled-unrolled",
         "mercury-scheduled-atomics",
         "mercury-scheduled-branches",
+        "mercury-scheduled-fences",
+        "mercury-scheduled-operands",
         "mercury-scheduled-sides",
         "mercury-scheduled-late",
         "mercury-first-load-alone",
