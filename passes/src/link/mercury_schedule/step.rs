@@ -35,8 +35,7 @@ impl Step {
         self.operands.name == "CCTL" && self.word.waits() == 0x3f
     }
 
-    /// Returns `true` if it belongs to a later memory barrier: barriers wait for others of their kind
-    /// behind it.
+    /// Returns `true` if it belongs to a memory barrier after it, which waits for what comes before.
     pub(super) fn prepares_fence(&self) -> bool {
         self.word.waits_for_shared() || self.word.is_weak_block_barrier()
     }
