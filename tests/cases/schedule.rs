@@ -41,6 +41,8 @@ pub fn run_all(arguments: &Arguments) -> Result<Conclusion, Box<dyn Error>> {
 struct Program {
     /// A name for reports.
     name: String,
+    /// The folder below `target/schedule` in which its files stay.
+    folder: String,
     /// What stands in the table: the shape of its kernels, or that they are other people's.
     shape: &'static str,
     target: String,
@@ -111,6 +113,7 @@ fn programs(asked: &str) -> Result<Vec<Program>, Box<dyn Error>> {
     if let Ok(seeds) = seeds_of(asked) {
         let of_seed = |seed: u32| Program {
             name: format!("seed-{seed}"),
+            folder: format!("seed-{seed}"),
             shape: Shape::of_seed(seed).word(),
             target: TARGETS[seed as usize % TARGETS.len()].to_owned(),
             object: Ok(seed),
@@ -118,12 +121,13 @@ fn programs(asked: &str) -> Result<Vec<Program>, Box<dyn Error>> {
         return Ok(seeds.into_iter().map(of_seed).collect());
     }
     let mut programs = Vec::new();
-    for file in asked.lines() {
+    for (number, file) in asked.lines().enumerate() {
         let path = std::path::absolute(file)?;
         let bytes = std::fs::read(&path)?;
         let flags = bytes.get(48..52).ok_or("a file is too short")?;
         programs.push(Program {
             name: file.to_owned(),
+            folder: format!("file-{number}"),
             shape: "programs",
             // The architecture's number stands in the second byte of `e_flags`.
             target: format!("sm_{}", flags[1]),
@@ -166,7 +170,7 @@ fn link_both_ways(tools: &Path, program: &Program, run: &Mutex<Run>) -> Result<(
         let is_left = run.add(program, way, &compiled, (&theirs, &ours), &why)?;
         drop(run);
         if is_left {
-            let kept = target_folder().join("schedule").join(&program.name);
+            let kept = target_folder().join("schedule").join(&program.folder);
             std::fs::create_dir_all(&kept)?;
             for entry in std::fs::read_dir(folder)? {
                 let entry = entry?;
