@@ -222,7 +222,11 @@ impl Run {
         (theirs, ours): (&Outcome, &Outcome),
         why: &BTreeMap<String, String>,
     ) -> Result<bool, Box<dyn Error>> {
-        let (Some(their_file), Some(our_file)) = (&theirs.output, &ours.output) else {
+        let file = |outcome: &Outcome| match outcome.exit {
+            Some(0) => outcome.output.clone(),
+            _ => None,
+        };
+        let (Some(their_file), Some(our_file)) = (file(theirs), file(ours)) else {
             if theirs.exit != ours.exit {
                 let said = ours.lines.iter().chain(&theirs.lines).next();
                 let said = said.map_or("nothing", String::as_str).to_owned();
@@ -231,7 +235,7 @@ impl Run {
             return Ok(false);
         };
         let (compiled, their_codes, our_codes) =
-            (codes(compiled)?, codes(their_file)?, codes(our_file)?);
+            (codes(compiled)?, codes(&their_file)?, codes(&our_file)?);
         let (mut is_left, mut is_same) = (false, true);
         for (name, theirs) in &their_codes {
             let (Some(own), Some(compiled)) = (our_codes.get(name), compiled.get(name)) else {
@@ -243,7 +247,9 @@ impl Run {
                     .seen
                     .insert((program.target.clone(), way, compiled.clone()));
             // Relocated code differs from what was compiled in other ways, too.
-            let (is_anew, is_kept) = (theirs != compiled, own != theirs && why.contains_key(name));
+            let is_anew = theirs != compiled;
+            let is_said = ours.stderr.contains("deviation D12") && own == compiled;
+            let is_kept = own != theirs && (why.contains_key(name) || is_said);
             if is_seen || !is_anew && own == theirs {
                 continue;
             }
@@ -259,7 +265,9 @@ impl Run {
             let place = format!("{name} of {} ({}, {way})", program.name, program.target);
             if is_kept {
                 is_left |= std::env::var_os("CUWELD_SCHEDULE_KEEP").is_some();
-                let why = why.get(name).map_or("", String::as_str);
+                let why = why
+                    .get(name)
+                    .map_or("a change that is not made", String::as_str);
                 let reason = self.reasons.entry(template(why).to_owned());
                 reason.or_insert((0, place)).0 += 1;
             } else if own != theirs {
@@ -267,7 +275,9 @@ impl Run {
                 self.wrong.push(place);
             }
         }
-        if is_same && their_file != our_file && !ours.stderr.contains("deviation D12") {
+        // Other people's objects may show deviations that are no code.
+        let is_ours = program.object.is_ok();
+        if is_ours && is_same && their_file != our_file && !ours.stderr.contains("deviation D12") {
             is_left = true;
             self.wrong.push(format!(
                 "other sections of {} ({}, {way})",
