@@ -240,6 +240,8 @@ fn remade(
     let Some(by_ends) = by_ends else {
         return Some(Err(Unproved::Ends));
     };
+    // What other blocks left is over earlier, too.
+    let by_ends = by_ends || change.guards_ends() && allocate_otherwise(code, &edited, sm);
     let changes_scoreboards = frees || by_ends;
     if changes_scoreboards && change.guards_ends() && thins {
         // How the two changes go together is not known.
@@ -257,6 +259,25 @@ fn remade(
         edited.code = made;
         NewCode::Edited(change, edited)
     }))
+}
+
+/// Returns `true` if the rules give instructions of a kernel other scoreboards where others were added;
+/// `false` for code of which they do not know an instruction.
+fn allocate_otherwise(compiled: &[u8], edited: &Edited, sm: u16) -> bool {
+    let read = (Code::read(compiled, sm), Code::read(&edited.code, sm));
+    let (Ok(before), Ok(after)) = read else {
+        return false;
+    };
+    let allocated = |code: &Code| {
+        let mut budget = STEPS.0 + STEPS.1 * code.steps.len();
+        Allocator::run(code, &needs(code), &mut budget)
+    };
+    let (Some((before, _)), Some((after, _))) = (allocated(&before), allocated(&after)) else {
+        return true;
+    };
+    let mut kept = edited.places.kept();
+    // The end of the code is no instruction.
+    kept.any(|(was, number)| before.get(was) != after.get(number))
 }
 
 /// Why a kernel keeps its scoreboards.

@@ -53,8 +53,9 @@ impl Allocator<'_> {
             let mut between = self.code.steps[from..at].iter();
             between.any(|step| step.word.is_memory_barrier() && !step.word.is_end_barrier())
         };
-        if is_own_over && !is_over && has_fence(start) {
-            let left = state.inherited[scoreboard] - state.time;
+        let left = state.inherited[scoreboard] - state.time;
+        let is_near = state.inherited[scoreboard] > 0 && left.abs() <= NEAR_DELAYED;
+        if is_own_over && (is_near || !is_over && has_fence(start)) {
             self.followed.push((at, Rule::Near(left)));
         }
         // What decides: all that are over, or the one that lasts longest.
