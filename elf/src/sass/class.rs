@@ -65,16 +65,19 @@ pub enum Space {
 const CLASSES: &[(Class, &str)] = &[
     (
         Class::Float,
-        "DADD DFMA DMUL DSETP FADD FCHK FFMA FMNMX FMNMX3 FMUL FRND FSEL FSET FSETP HADD2 HFMA2 HMNMX2 HMUL2 \
-         HSET2 HSETP2 MUFU UFADD UFFMA UFMUL UFRND UFSEL UFSETP",
+        "DADD DFMA DMUL DSETP FADD FADD2 FCHK FFMA FFMA2 FMNMX FMNMX3 FMUL FRND FSEL FSET FSETP HADD2 HFMA2 HMNMX2 \
+         HMUL2 HSET2 HSETP2 MUFU UFADD UFFMA UFMUL UFRND UFSEL UFSETP VHMNMX",
     ),
     (
         Class::Integer,
         "BMSK BREV FLO IABS IADD IADD3 IDP IMAD IMNMX ISETP LEA LOP3 POPC SGXT SHF UBMSK UBREV UFLO UIADD3 \
-         UIMAD UIMNMX UISETP ULEA ULOP3 UPOPC USHF UVIMNMX VABSDIFF4 VIADD VIADDMNMX VIMNMX VIMNMX3",
+         UIMAD UIMNMX UISETP ULEA ULOP3 UPOPC USGXT USHF UVIMNMX VABSDIFF VABSDIFF4 VIADD VIADDMNMX VIMNMX VIMNMX3",
     ),
-    (Class::Matrix, "HMMA"),
-    (Class::Conversion, "F2F F2FP F2I I2F I2FP UF2I UI2F UI2FP"),
+    (Class::Matrix, "DMMA HMMA IMMA"),
+    (
+        Class::Conversion,
+        "F2F F2FP F2I F2IP I2F I2FP I2I I2IP UF2I UI2F UI2FP",
+    ),
     (
         Class::Move,
         "B2R BMOV CS2R CS2UR LEPC MATCH MOV P2R PRMT R2P R2UR REDUX CREDUX RPCMOV S2R S2UR SEL SHFL UMOV UP2UR UR2UP \
@@ -82,20 +85,20 @@ const CLASSES: &[(Class, &str)] = &[
     ),
     (Class::Predicate, "ELECT PLOP3 QSPC UPLOP3 VOTE VOTEU"),
     (Class::Load(Space::Global), "LDG LDGMC"),
-    (Class::Load(Space::Shared), "LDS"),
+    (Class::Load(Space::Shared), "LDS LDSM"),
     (Class::Load(Space::Local), "LDL"),
     (Class::Load(Space::Constant), "LDC LDCU ULDC"),
     (Class::Load(Space::Tensor), "LDTM"),
     (Class::Load(Space::Generic), "LD"),
     (Class::Store(Space::Global), "STG"),
-    (Class::Store(Space::Shared), "STS"),
+    (Class::Store(Space::Shared), "STAS STS STSM UMEMSETS"),
     (Class::Store(Space::Local), "STL"),
     (Class::Store(Space::Tensor), "STTM"),
     (Class::Store(Space::Generic), "ST"),
     (Class::Atomic(Space::Global), "ATOMG REDG"),
     (Class::Atomic(Space::Shared), "ATOMS"),
     (Class::Atomic(Space::Generic), "ATOM"),
-    (Class::Copy, "LDGSTS UBLKCP UBLKPF UTCCP"),
+    (Class::Copy, "LDGSTS UBLKCP UBLKPF UBLKRED UTCCP"),
     (Class::Texture, "TEX TLD TLD4"),
     (Class::Surface, "SULD SUST"),
     (Class::Branch, "BRA BREAK BRX BRXU BSSY BSYNC"),
@@ -110,7 +113,7 @@ const CLASSES: &[(Class, &str)] = &[
     (Class::Nothing, "NOP"),
     (
         Class::Other,
-        "BPT CCTL PMTRIG PREEXIT UTCATOMSWS UVIRTCOUNT",
+        "BPT CCTL CCTLL PMTRIG PREEXIT UGETNEXTWORKID UTCATOMSWS UTCSHIFT UTMACCTL UTMACMDFLUSH UVIRTCOUNT",
     ),
 ];
 

@@ -481,8 +481,8 @@ mod tests {
     #[test]
     fn what_the_table_does_not_have_is_unknown() {
         assert_eq!(Operands::of(Generation::Sm100, Instruction(0xfff)), None);
-        // A load that writes a predicate, too.
-        let word = 0x981 | 4 << 16 | 2 << 24 | 6 << 32 | 4 << 73;
+        // A load of a width that there is not.
+        let word = 0x981 | 4 << 16 | 2 << 24 | 6 << 32 | 7 << 73;
         assert_eq!(Operands::of(Generation::Sm100, Instruction(word)), None);
     }
 }
