@@ -26,7 +26,7 @@ pub(super) use self::proof::Rule;
 const SCOREBOARDS: usize = 6;
 
 /// The cycles by which the measured times may be wrong where one scoreboard is cheaper than another.
-const NEAR_COST: i64 = 8;
+const NEAR_COST: i64 = 3;
 
 /// The scoreboard for loads that outlive their block.
 const FOR_LOADS: usize = 5;
@@ -90,11 +90,17 @@ struct Entry {
     /// When it is over, in cycles of the block; `None` if it comes from a block before.
     finish: Option<i64>,
     /// The cycles after which it is over, counted from the beginning of the block, if it comes from
-    /// a block before.
+    /// a block before; else those after which that is over which the scoreboard held before it, 0 for
+    /// nothing.
     left: i64,
 }
 
 impl Entry {
+    /// Returns the cycles of the block after which its scoreboard is over.
+    fn over(&self) -> i64 {
+        self.finish.unwrap_or(self.left).max(self.left)
+    }
+
     fn is_inherited(&self) -> bool {
         self.finish.is_none()
     }
@@ -144,13 +150,18 @@ struct Place {
 /// What is known between two instructions of a block.
 struct State {
     live: Live,
-    /// When what other blocks left is over on each scoreboard, in cycles of the block; it counts even
-    /// when it was waited for. 0 for nothing.
+    /// When what each scoreboard held is over that was waited for without time passing, and what
+    /// other blocks left on it, in cycles of the block. 0 for nothing.
     inherited: [i64; SCOREBOARDS],
+    /// What is written by instructions of the block whose scoreboards have been waited for since, by
+    /// others that do not need it.
+    unheld: Vec<Entry>,
     /// What the loop leaves where it comes back to the block, its head.
     returning: Live,
     /// The scoreboards of these that nobody has waited for.
     is_pending: [bool; SCOREBOARDS],
+    /// The same of those that an instruction which sets the scoreboard waits for.
+    is_set_pending: [bool; SCOREBOARDS],
     /// The cycles since the block began.
     time: i64,
     /// When the instructions before were issued.
@@ -392,12 +403,15 @@ impl<'c> Allocator<'c> {
         let place = self.place(block, &live)?;
         let returning = std::mem::take(&mut self.returning[block]);
         let inherited = live.each_ref().map(|entries| latest(entries));
-        let is_pending = self.pending(&returning, &live);
+        let is_pending = self.pending(&returning, &live, false);
+        let is_set_pending = self.pending(&returning, &live, true);
         let mut state = State {
             live,
             inherited,
+            unheld: Vec::new(),
             returning,
             is_pending,
+            is_set_pending,
             time: 0,
             times: Vec::with_capacity(place.end - place.start),
             waits_for_sources: false,
@@ -434,8 +448,7 @@ impl<'c> Allocator<'c> {
         let last = &self.code.steps[place.end - 1];
         let ends = state.time + last.stall();
         for entry in state.live.iter_mut().flatten() {
-            let finish = entry.finish.unwrap_or(entry.left);
-            entry.left = (finish - ends).max(0);
+            entry.left = (entry.over() - ends).max(0);
         }
         Some(state.live)
     }
@@ -478,7 +491,15 @@ impl<'c> Allocator<'c> {
                         && entry.registers.meets(&sources);
                     time = time.max(finish);
                 }
-                live.clear();
+                let written = live.drain(..).filter(|entry| entry.kind == Kind::Written);
+                for entry in written {
+                    let Some(finish) = entry.finish else { continue };
+                    if finish > time {
+                        let over = &mut state.inherited[scoreboard];
+                        *over = finish.max(*over);
+                        state.unheld.push(entry);
+                    }
+                }
             }
             // Time passes for what is written whatever the guards.
             for entry in &*live {
@@ -490,8 +511,17 @@ impl<'c> Allocator<'c> {
                 self.followed.push((at, Rule::ComesBack));
             }
             state.is_pending[scoreboard] &= !*waits;
+            state.is_set_pending[scoreboard] &= !*waits;
             // Threads that are collected wait for all that is pending, which stays so until they part.
             *waits |= self.code.steps[at].collects_threads() && !live.is_empty();
+        }
+        state.unheld.retain(|entry| entry.finish > Some(state.time));
+        self.budget = self.budget.checked_sub(state.unheld.len())?;
+        for entry in &state.unheld {
+            if self.conflicts(None, at, entry.kind, &entry.registers) {
+                state.waits_for_sources |= entry.registers.meets(&sources);
+                time = time.max(entry.finish.unwrap_or(time));
+            }
         }
         if time > state.time {
             state.time = time;
@@ -521,7 +551,8 @@ impl<'c> Allocator<'c> {
             left: 0,
         };
         let scoreboard = self.choose(&state.live, &new, place)?;
-        if std::mem::take(&mut state.is_pending[scoreboard]) {
+        state.is_pending[scoreboard] = false;
+        if std::mem::take(&mut state.is_set_pending[scoreboard]) {
             waits[scoreboard] = true;
             self.followed.push((at, Rule::SetsPending));
         }
@@ -536,7 +567,10 @@ impl<'c> Allocator<'c> {
             live.clear();
             self.followed.push((at, Rule::LoadsBeforeLoop));
         }
-        live.push(new);
+        live.push(Entry {
+            left: state.inherited[scoreboard],
+            ..new
+        });
         Some(scoreboard)
     }
 }

@@ -78,14 +78,6 @@ impl Allocator<'_> {
         let numbers = (0..).zip(costs);
         let known = numbers.filter_map(|(number, cost)| Some((counted(cost?), number)));
         let (least, best) = known.min()?;
-        let rule = match costs[best] {
-            Some(i64::MIN) => Rule::CostOfOutliving,
-            _ => Rule::Cost,
-        };
-        self.followed.push((new.setter, rule));
-        if outlives && self.loads && is_shareable(&FOR_LOADS) {
-            self.followed.push((new.setter, Rule::CostOfLoads));
-        }
         let less = |cost: i64| counted(cost.saturating_sub(NEAR_COST));
         let more = counted(costs[best]?.saturating_add(NEAR_COST));
         let is_near = |(number, cost): (usize, Option<i64>)| {
@@ -129,8 +121,5 @@ fn earliest(entries: &[Entry]) -> Option<usize> {
 
 /// Returns when a scoreboard is over.
 pub(super) fn latest(entries: &[Entry]) -> i64 {
-    let finishes = entries
-        .iter()
-        .map(|entry| entry.finish.unwrap_or(entry.left));
-    finishes.max().unwrap_or(0)
+    entries.iter().map(Entry::over).max().unwrap_or(0)
 }

@@ -40,24 +40,30 @@ impl Allocator<'_> {
 
     /// Returns the scoreboards of which a loop leaves something pending, `returning`, that is not so
     /// before it. Who needs registers that are written before the loop, by `live`, waits in it in any
-    /// case, and with it for what the loop writes to the same registers.
-    pub(super) fn pending(&self, returning: &Live, live: &Live) -> [bool; SCOREBOARDS] {
+    /// case, and with it for what the loop writes to the same registers. So does who writes those that
+    /// are read before it; whoever sets the scoreboard, `when_set`, waits for what the loop reads all
+    /// the same.
+    pub(super) fn pending(
+        &self,
+        returning: &Live,
+        live: &Live,
+        when_set: bool,
+    ) -> [bool; SCOREBOARDS] {
         std::array::from_fn(|number| {
-            let written = live[number]
-                .iter()
-                .filter(|entry| entry.kind == Kind::Written);
-            let known = written
-                .clone()
-                .fold(Registers::NONE, |known, entry| known.with(&entry.registers));
+            let of = |kind| live[number].iter().filter(move |entry| entry.kind == kind);
+            let known = |kind| {
+                of(kind).fold(Registers::NONE, |known, entry: &Entry| {
+                    known.with(&entry.registers)
+                })
+            };
+            let (read, written) = (known(Kind::Read), known(Kind::Written));
             // Results that nobody wants are one register, if they share the scoreboard of loads.
             let has_unwanted =
-                self.loads && written.clone().any(|entry| entry.registers.is_empty());
-            let is_known = |entry: &Entry| {
-                entry.kind == Kind::Written
-                    && match entry.registers.is_empty() {
-                        true => has_unwanted,
-                        false => entry.registers.without(&known).is_empty(),
-                    }
+                self.loads && of(Kind::Written).any(|entry| entry.registers.is_empty());
+            let is_known = |entry: &Entry| match entry.kind {
+                Kind::Read => !when_set && entry.registers.without(&read).is_empty(),
+                Kind::Written if entry.registers.is_empty() => has_unwanted,
+                Kind::Written => entry.registers.without(&written).is_empty(),
             };
             !returning[number].iter().all(is_known)
         })

@@ -6,12 +6,6 @@ use std::fmt;
 /// follows one, another has to have followed it at the same instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::link::mercury_schedule) enum Rule {
-    /// All scoreboards are in use: the cheapest is taken, by the count of cycles.
-    Cost,
-    /// All scoreboards are in use: one is taken that outlives the block as the new use does.
-    CostOfOutliving,
-    /// All scoreboards are in use: that for loads that outlive their block may be the cheapest.
-    CostOfLoads,
     /// All scoreboards are in use, and another would be the cheapest if times were wrong by a few
     /// cycles.
     NearCost {
@@ -54,7 +48,6 @@ pub(in crate::link::mercury_schedule) enum Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Rule::Cost | Rule::CostOfOutliving | Rule::CostOfLoads => "all scoreboards are in use",
             Rule::NearCost { .. } => "two scoreboards cost nearly the same",
             Rule::Unoccupied { .. } => "other blocks use a scoreboard",
             Rule::UnwantedLoad { .. } => "nobody wants the result of a load",
