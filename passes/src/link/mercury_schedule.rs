@@ -272,12 +272,23 @@ fn allocate_otherwise(compiled: &[u8], edited: &Edited, sm: u16) -> bool {
         let mut budget = STEPS.0 + STEPS.1 * code.steps.len();
         Allocator::run(code, &needs(code), &mut budget)
     };
-    let (Some((before, _)), Some((after, _))) = (allocated(&before), allocated(&after)) else {
+    let given: Vec<_> = before
+        .steps
+        .iter()
+        .map(|step| barriers(step.word))
+        .collect();
+    let (Some((before, decided)), Some((after, _))) = (allocated(&before), allocated(&after))
+    else {
         return true;
     };
-    let mut kept = edited.places.kept();
     // The end of the code is no instruction.
-    kept.any(|(was, number)| before.get(was) != after.get(number))
+    let mut kept = edited.places.kept();
+    kept.any(|(was, number)| {
+        // Where the object is not as the rules have it by few cycles, those of the barriers decide.
+        let waits = |barriers: &[Barriers]| barriers.get(was).map(|barriers| barriers.waits);
+        let is_near = || waits(&given) != waits(&before) && decided.is_near(was);
+        before.get(was) != after.get(number) || is_near()
+    })
 }
 
 /// Why a kernel keeps its scoreboards.

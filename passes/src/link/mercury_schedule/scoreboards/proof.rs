@@ -105,6 +105,12 @@ impl Proof {
         })
     }
 
+    /// Returns `true` if what other blocks left is over by few cycles at this end of a block, or not yet.
+    pub(in crate::link::mercury_schedule) fn is_near(&self, end: usize) -> bool {
+        let mut rules = self.0.iter();
+        rules.any(|(at, rule)| *at == end && matches!(rule, Rule::Near(-2..=2)))
+    }
+
     /// Returns the first instruction at which it depends on a rule that another allocation, which is
     /// known to be right, does not depend on there, with the rule. What blocks that follow use is known
     /// unless ends are `guarded`, which frees scoreboards.
