@@ -61,6 +61,7 @@ super::behaviours! {
         "mercury-scheduled-operands",
         "mercury-scheduled-sides",
         "mercury-scheduled-late",
+        "mercury-scheduled-carried",
         "mercury-first-load-alone",
     ];
     /// Code in a link for the debugger, with `-r` too, has `MEMBAR.SC.VC`, `ERRBAR` and `CGAERRBAR` in

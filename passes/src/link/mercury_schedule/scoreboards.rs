@@ -28,6 +28,9 @@ const SCOREBOARDS: usize = 6;
 /// The cycles by which the measured times may be wrong where one scoreboard is cheaper than another.
 const NEAR_COST: i64 = 3;
 
+/// The part of the time of the block by which they may be wrong besides.
+const NEAR_PART: i64 = 16;
+
 /// The scoreboard for loads that outlive their block.
 const FOR_LOADS: usize = 5;
 
@@ -168,6 +171,8 @@ struct State {
     times: Vec<i64>,
     /// Whether the instruction waits for general registers that it reads.
     waits_for_sources: bool,
+    /// The last instruction that waited for something.
+    waited: Option<usize>,
     /// The last instruction that lost time by waiting.
     delayed: Option<usize>,
 }
@@ -415,6 +420,7 @@ impl<'c> Allocator<'c> {
             time: 0,
             times: Vec::with_capacity(place.end - place.start),
             waits_for_sources: false,
+            waited: None,
             delayed: None,
         };
         for (at, barriers) in (place.start..place.end).zip(&mut barriers[place.start..place.end]) {
@@ -427,6 +433,9 @@ impl<'c> Allocator<'c> {
             }
             if self.needs[at].write {
                 write = Some(self.set(&mut state, &place, at, Kind::Written, &mut waits)?);
+            }
+            if waits.contains(&true) {
+                state.waited = Some(at);
             }
             if at + 1 == place.end {
                 for (scoreboard, waits) in waits.iter_mut().enumerate() {
@@ -551,6 +560,11 @@ impl<'c> Allocator<'c> {
             left: 0,
         };
         let scoreboard = self.choose(&state.live, &new, place)?;
+        let mut next = self.code.steps[at..place.end].iter().skip(1);
+        let is_named = next.next().is_some_and(|next| next.word.names_scoreboard());
+        if is_named && state.waited == at.checked_sub(1) {
+            self.followed.push((at, Rule::BarrierAfterWait));
+        }
         state.is_pending[scoreboard] = false;
         if std::mem::take(&mut state.is_set_pending[scoreboard]) {
             waits[scoreboard] = true;

@@ -6,6 +6,7 @@ use super::FOR_LOADS;
 use super::Kind;
 use super::Live;
 use super::NEAR_COST;
+use super::NEAR_PART;
 use super::Place;
 use super::Rule;
 use super::SCOREBOARDS;
@@ -56,6 +57,8 @@ impl Allocator<'_> {
             return Some(number);
         }
         let mut costs = [None; SCOREBOARDS];
+        // When those instructions are reached on whose times the costs depend.
+        let mut reached = [0; SCOREBOARDS];
         let is_reserved = |scoreboard: &usize| {
             place.has_outliving_load && *scoreboard == FOR_LOADS
                 || is_long && !range.contains(scoreboard)
@@ -64,13 +67,14 @@ impl Allocator<'_> {
             |scoreboard: &usize| !live[*scoreboard].is_empty() && !is_reserved(scoreboard);
         for scoreboard in (0..SCOREBOARDS).filter(is_shareable) {
             let earliest = earliest(&live[scoreboard])?;
+            let first = earliest.min(new.conflict);
+            reached[scoreboard] = place.times[first - place.start];
             costs[scoreboard] = Some(if earliest > new.conflict {
-                let reached = place.times[new.conflict - place.start];
-                latest(&live[scoreboard]) - reached
+                latest(&live[scoreboard]) - reached[scoreboard]
             } else if earliest == place.end {
                 i64::MIN
             } else {
-                new.finish? - place.times[earliest - place.start]
+                new.finish? - reached[scoreboard]
             });
         }
         // What outlives the block gains nothing by being over early.
@@ -78,9 +82,11 @@ impl Allocator<'_> {
         let numbers = (0..).zip(costs);
         let known = numbers.filter_map(|(number, cost)| Some((counted(cost?), number)));
         let (least, best) = known.min()?;
-        let less = |cost: i64| counted(cost.saturating_sub(NEAR_COST));
-        let more = counted(costs[best]?.saturating_add(NEAR_COST));
+        let best_cost = costs[best]?;
         let is_near = |(number, cost): (usize, Option<i64>)| {
+            let near = NEAR_COST + reached[best].max(reached[number]) / NEAR_PART;
+            let less = |cost: i64| counted(cost.saturating_sub(near));
+            let more = counted(best_cost.saturating_add(near));
             number != best
                 && cost.is_some_and(|cost| {
                     (less(cost), number) < (least, best) || counted(cost) < more

@@ -36,6 +36,8 @@ pub(in crate::link::mercury_schedule) enum Rule {
         /// The scoreboard that is taken.
         number: usize,
     },
+    /// A memory barrier sets a scoreboard right after an instruction that waited.
+    BarrierAfterWait,
     /// Uniform registers are waited for where threads meet again or end.
     ThreadsMeet,
     /// The head of a loop waits for loads from before it.
@@ -57,6 +59,7 @@ impl fmt::Display for Rule {
             Rule::ComesBack | Rule::EndOfHead { .. } | Rule::SetsPending => {
                 "a loop leaves something pending"
             }
+            Rule::BarrierAfterWait => "a memory barrier follows what waits",
             Rule::ThreadsMeet => "threads meet again",
             Rule::LoadsBeforeLoop => "loads from before a loop are pending",
             Rule::Inherited => "other blocks leave something pending",
@@ -125,9 +128,12 @@ impl Proof {
         let is_known = |rule: Rule| {
             !guarded
                 && match rule {
-                    Rule::NearCost { .. } | Rule::EndOfHead { .. } | Rule::UnwantedLoad { .. } => {
-                        false
-                    }
+                    Rule::NearCost { .. }
+                    | Rule::EndOfHead { .. }
+                    | Rule::ComesBack
+                    | Rule::SetsPending
+                    | Rule::UnwantedLoad { .. }
+                    | Rule::BarrierAfterWait => false,
                     Rule::Near(left) => left.abs() > NEAR,
                     _ => true,
                 }
