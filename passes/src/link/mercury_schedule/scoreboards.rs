@@ -320,6 +320,13 @@ impl<'c> Allocator<'c> {
         meets && !setter.is_some_and(is_free)
     }
 
+    /// Returns `true` for an instruction whose result nobody wants if something after it, before `end`,
+    /// waits for all scoreboards.
+    fn is_emptied(&self, setter: usize, end: usize) -> bool {
+        let mut after = self.code.steps[setter + 1..end].iter();
+        written(&self.code.steps[setter]).is_empty() && after.any(Step::waits_for_all)
+    }
+
     /// Returns what is known of a block before it is allocated.
     fn place(&mut self, block: usize, live: &Live) -> Option<Place> {
         let (start, end) = self.range(block);
@@ -330,7 +337,7 @@ impl<'c> Allocator<'c> {
             if !is_last && self.needs[at].write && latency::is_long(step.operands.name) {
                 let defined = written(step);
                 let conflict = self.conflict(Some(at), at + 1, end, Kind::Written, &defined)?;
-                has_outliving_load |= conflict == end && self.loads;
+                has_outliving_load |= conflict == end && self.loads && !self.is_emptied(at, end);
             }
         }
         let mut occupied = [false; SCOREBOARDS];

@@ -30,7 +30,8 @@ impl Allocator<'_> {
         let name = self.code.steps[new.setter].operands.name;
         let is_long = new.kind == Kind::Written && latency::is_long(name);
         let outlives = new.conflict == place.end;
-        if is_long && outlives && !place.is_last && self.loads {
+        let is_emptied = || self.is_emptied(new.setter, place.end);
+        if is_long && outlives && !place.is_last && self.loads && !is_emptied() {
             return Some(FOR_LOADS);
         }
         let range = match () {
