@@ -157,6 +157,11 @@ const OF_FILES: &[(Rule, Change)] = &[
         let at = header(image, ".nv.merc.nv.info");
         image[at + 8] = 2;
     }),
+    // Neither of the Mercury view by its flags nor of a type that is read: its rows would be lost.
+    (Rule::MercuryHeader, |image| {
+        let at = header(image, ".nv.merc.rela.debug_frame");
+        image[at + 4..at + 16].copy_from_slice(&[0x82, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }),
     (Rule::MercuryTwin, |image| {
         let names = place(image, ".shstrtab");
         let wanted = b".nv.merc.nv.global.init\0";
