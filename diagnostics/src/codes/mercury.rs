@@ -75,10 +75,6 @@ codes! {
     ATTRIBUTE_VIEWS "attribute-views":
         "attributes of a function in two views that differ"
         when "The lists of records of a function differ in more than what the views are known to differ in.";
-    OLD_COMPILER "old-compiler":
-        "code of a compiler before 13.0"
-        when "The records of a function name no version of Mercury."
-        advice "Compile with CUDA 13.0.";
     DOUBLE_PRECISION "double-precision":
         "double precision arithmetic of a form that no compiler writes"
         when "Whether code runs on other SMs cannot be told from its instructions.";

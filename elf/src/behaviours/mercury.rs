@@ -33,6 +33,12 @@ super::behaviours! {
     ];
     /// Bit 1 of `e_flags` says that an object has Mercury; bit 0 beside it is of no effect.
     KIND_BITS = "kind-bits", shown by ["mercury-kind-bits"];
+    /// The list of a function that names no version of Mercury, as compilers before 13.0 make them,
+    /// gets a record of version 1.0 after all others.
+    MERCURY_VERSION_ADDED = "mercury-version-added", shown by [
+        "mercury-toolkit-12-9",
+        "mercury-toolkit-12-9-relocatable",
+    ];
     /// The finalizer refuses Mercury of a later major version than its own.
     MERCURY_VERSION = "mercury-version", shown by ["finalize-inputs-version"];
     /// In executables, kernels that call nothing are scheduled anew if a run of their code has

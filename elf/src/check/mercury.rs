@@ -6,6 +6,7 @@ use super::Findings;
 use super::Rule;
 use super::View;
 use super::ViewSection;
+use super::lists::is_of_first_version;
 use super::tail::is_tail;
 use crate::mercury::capmerc::Capmerc;
 use crate::mercury::capmerc::Form;
@@ -74,11 +75,12 @@ fn function(
         return;
     }
     for item in capmerc.marked() {
-        item_fits(section, text, &item, findings);
+        item_fits(view, section, text, &item, findings);
     }
 }
 
 fn item_fits(
+    view: &View<'_>,
     section: &ViewSection<'_>,
     text: &ViewSection<'_>,
     item: &Item<'_>,
@@ -105,6 +107,8 @@ fn item_fits(
                     format!("the instruction at {start:#x} does not write R{register}")
                 }
                 _ if records::may_become(record, word) => return,
+                // Its records have another form.
+                _ if is_of_first_version(view, section) => return,
                 _ => format!("the instruction at {start:#x} has other operands than its Mercury"),
             };
             findings.report(Rule::MercuryRecord, section.name, item.at as u64, what);

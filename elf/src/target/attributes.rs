@@ -132,6 +132,9 @@ attributes! {
     0x6d PREEXIT_USED,
 }
 
+/// The version of Mercury, 1.0, of compilers before 13.0, which name none.
+pub const FIRST_MERCURY_ISA: u16 = 0x0100;
+
 /// Returns `true` if a record holds places of instructions, which each view of code has its own of.
 pub const fn holds_places(code: u8) -> bool {
     matches!(

@@ -19,6 +19,7 @@ use cuweld_elf::sass::operands::Operands;
 use cuweld_elf::target::attributes;
 use cuweld_elf::target::section_types::sht;
 use cuweld_elf::toolkit::Toolkit;
+use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::Note;
@@ -146,7 +147,12 @@ impl CodeChanges {
             |guarded: bool| ends(module, function).any(|is_guarded| is_guarded == guarded);
         // Ends that were made anew are as nvlink makes them.
         let is_remade = module.functions[function].remade != Remade::No;
-        if !is_remade && self.has_debugger_code && has_end(false) {
+        // What it is made of has another form: no rule of the debugger is known for it.
+        let is_of_first_version = module.toolkit.release <= Toolkit::DEFAULT.release
+            && self.is_of_older_compiler(module, function);
+        if is_of_first_version {
+            other("compile anew", "a compiler before 13.0 made it")
+        } else if !is_remade && self.has_debugger_code && has_end(false) {
             Some(CodeChange::Debugger)
         } else if !is_remade && !self.has_debugger_code && self.shows_errors && has_end(false) {
             Some(CodeChange::ErrorBarriers)
@@ -208,7 +214,7 @@ fn shows_errors(module: &Module<'_>) -> bool {
 /// after CUDA 13.0 makes other code of the same Mercury than the one before.
 fn older_objects(module: &Module<'_>) -> Vec<bool> {
     if module.toolkit.release <= Toolkit::DEFAULT.release {
-        return Vec::new();
+        return objects_before_mercury(module);
     }
     // The patch releases of CUDA 13.2 make other code, too.
     let has_patches = module.toolkit.release == MATHS_RECORD_ADDED.since;
@@ -217,6 +223,33 @@ fn older_objects(module: &Module<'_>) -> Vec<bool> {
             || has_patches && is_of_other_version(module.toolkit, &module.notes[object.notes])
     };
     module.objects.values().map(is_older).collect()
+}
+
+/// Returns the objects of compilers before 13.0, by index; empty if there are none.
+fn objects_before_mercury(module: &Module<'_>) -> Vec<bool> {
+    let objects = module.objects.values();
+    let older: Vec<bool> = objects
+        .map(|object| {
+            let functions = &module.functions[object.functions];
+            functions
+                .iter()
+                .any(|function| names_no_mercury_version(module, function))
+        })
+        .collect();
+    match older.contains(&true) {
+        true => older,
+        false => Vec::new(),
+    }
+}
+
+/// Returns `true` if a function has Mercury and names no version of it, as compilers before 13.0
+/// make functions [mercury-version-added].
+pub(crate) fn names_no_mercury_version(module: &Module<'_>, function: &Function) -> bool {
+    let list = function.views.merc.and_then(|view| view.info);
+    list.is_some_and(|list| {
+        let records = &module.attributes[module.sections[list].attributes];
+        !(records.iter()).any(|record| record.code == attributes::MERCURY_ISA_VERSION)
+    })
 }
 
 /// Returns `true` if the tool that wrote an object with these notes is of another version than a

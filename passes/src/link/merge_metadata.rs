@@ -32,6 +32,7 @@ use cuweld_ir::table::EntityId;
 use crate::analyses::Kinds;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
+use crate::analyses::code_changes::names_no_mercury_version;
 use crate::pass::Changed;
 use crate::pass::Pass;
 use crate::pass::PassCx;
@@ -110,6 +111,16 @@ fn merge_info(
                 None => &mut part.of_module,
             };
             records[place] = filtered(module, records[place]);
+        }
+        for list in part.versionless {
+            // [mercury-version-added]
+            let (code, first) = (
+                attributes::MERCURY_ISA_VERSION,
+                attributes::FIRST_MERCURY_ISA,
+            );
+            let record = value_record(format::HVAL, code, first);
+            let id = module.push_attribute(record, &[]);
+            part.of_functions[list].records.insert(0, id);
         }
         if of_module.is_empty() {
             of_module = part.of_module;
@@ -191,6 +202,8 @@ struct Lists {
     of_functions: Vec<MergedInfo>,
     /// The places of records that lose some of their references, by list; `None` for the module's.
     filtered: Vec<(Option<usize>, usize)>,
+    /// The lists to which the version of Mercury is added.
+    versionless: Vec<usize>,
 }
 
 impl Lists {
@@ -202,6 +215,7 @@ impl Lists {
             // What is not filled is never touched.
             of_module: Vec::with_capacity(of_module.map(|input| input.attributes.len()).sum()),
             filtered: Vec::new(),
+            versionless: Vec::new(),
         };
         for input in inputs {
             if input.function.is_none() {
@@ -228,6 +242,10 @@ impl Lists {
                         records.push(id);
                     }
                 }
+            }
+            let is_versionless = |id| names_no_mercury_version(module, &module.functions[id]);
+            if input.function.is_some_and(is_versionless) {
+                lists.versionless.push(lists.of_functions.len());
             }
             lists.of_functions.push(MergedInfo {
                 function: input.function,

@@ -15,6 +15,7 @@ use cuweld_elf::target::attributes;
 use cuweld_elf::target::compat;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
+use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::Attribute;
 use cuweld_ir::Module;
 use cuweld_ir::Object;
@@ -29,6 +30,7 @@ use cuweld_ir::table::EntityId;
 use super::shared_rows::same_attributes;
 use super::shared_rows::same_sites;
 use super::shared_rows::shared;
+use crate::analyses::code_changes::names_no_mercury_version;
 use crate::analyses::finalizer_profile;
 use crate::located::located;
 use crate::threads::Threads;
@@ -123,18 +125,23 @@ fn too_new(module: &Module<'_>) -> Option<Diagnostic> {
     Some(fatal.at(section.object.index_u32(), 0).note(note))
 }
 
-/// Reports Mercury of a compiler before 13.0, whose functions do not name a version of it: nvlink
-/// makes their code anew, and some of it differs then.
+/// The first toolkit whose Mercury has the form of that of 13.0: CUDA 12.9.
+const FIRST_KNOWN: u32 = 129;
+
+/// Reports Mercury of a compiler before 12.9, which has another form; for later toolkits, of all
+/// compilers before 13.0.
 fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
+    let is_older = module.toolkit.release <= Toolkit::DEFAULT.release;
     let toolkit = |object: &Object<'_>| {
-        let infos = object.functions.iter();
-        let infos = infos.filter_map(|id| module.functions[id].views.merc?.info);
-        let mut lists = infos.map(|info| &module.attributes[module.sections[info].attributes]);
-        let has = |list: &&[Attribute<'_>], code| list.iter().any(|record| record.code == code);
-        let list = lists.find(|list| !has(list, attributes::MERCURY_ISA_VERSION))?;
-        let mut records = list.iter();
+        let functions = &module.functions[object.functions];
+        let mut functions = functions.iter();
+        let function = functions.find(|function| names_no_mercury_version(module, function))?;
+        let list = function.views.merc?.info?;
+        let mut records = module.attributes[module.sections[list].attributes].iter();
         let record = records.find(|record| record.code == attributes::CUDA_API_VERSION);
-        Some(record.and_then(|record| record.word(0)))
+        let toolkit = record.and_then(|record| record.word(0));
+        let is_known = is_older && toolkit.is_some_and(|number| number >= FIRST_KNOWN);
+        (!is_known).then_some(toolkit)
     };
     let objects = module.objects.iter();
     let mut objects = objects.filter_map(|(id, object)| Some((id, object, toolkit(object)?)));

@@ -24,6 +24,7 @@ use cuweld_ir::plan::PlanContent;
 
 use super::Encode;
 use super::Refusal;
+use crate::analyses::code_changes::names_no_mercury_version;
 use crate::analyses::is_specific;
 use crate::threads::Work;
 
@@ -114,7 +115,13 @@ impl Encode<'_, '_> {
                 let all = is_own || have_own(&mut lost)?;
                 let records = compat_records(module, object);
                 let of_object = specific_targets(module, records, is_specific(module, object));
-                if recorded(module, object) != Some(without(all) & of_object) {
+                // Compilers before 13.0 write no such record.
+                let is_said = recorded(module, object);
+                let may_lack = || {
+                    let functions = &module.functions[object.functions];
+                    (functions.iter()).any(|row| names_no_mercury_version(module, row))
+                };
+                if is_said != Some(without(all) & of_object) && (is_said.is_some() || !may_lack()) {
                     return Err(against_code(object));
                 }
                 Ok(Some(without(is_own) & own))

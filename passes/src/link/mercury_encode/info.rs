@@ -209,13 +209,6 @@ fn twins(
         let range = module.sections[section].attributes;
         range.iter().zip(&module.attributes[range])
     };
-    let is_version =
-        |(_, record): (_, &Attribute<'_>)| record.code == attributes::MERCURY_ISA_VERSION;
-    // nvlink adds the record.
-    if !of(merc).any(is_version) {
-        let what = mercury::OLD_COMPILER;
-        return Err(Refusal::new(what, text));
-    }
     let mut shared = of(sass).filter(|(_, record)| !is_sass_only(record.code));
     let of_view = |code| code != attributes::MERCURY_FINALIZER_OPTIONS;
     for (id, a) in of(merc).filter(|(_, record)| of_view(record.code)) {
