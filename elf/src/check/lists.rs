@@ -14,7 +14,7 @@ const SVAL: u8 = 4;
 type Record<'data> = (u8, &'data [u8], &'data [u8]);
 
 /// Returns the records of a list: code, value or number of bytes, payload.
-fn records<'data>(mut rest: &'data [u8]) -> impl Iterator<Item = (u8, u16, &'data [u8])> {
+fn records(mut rest: &[u8]) -> impl Iterator<Item = (u8, u16, &[u8])> {
     std::iter::from_fn(move || {
         let (&[format, code, low, high], tail) = rest.split_first_chunk::<4>()?;
         let value = u16::from_le_bytes([low, high]);
