@@ -104,6 +104,10 @@ codes! {
         "a kernel that calls a function with more registers than it may have"
         when "The kernel was compiled with a limit of registers (`-maxrregcount`), and the function needs more."
         advice "Compile both with the same `-maxrregcount`, or without.";
+    LARGE_PARAMETERS "large-parameters":
+        "more parameters of a kernel than an older object leaves room for"
+        when "A kernel for sm_75 to sm_89 has more than 4 KiB of parameters, and an object of the link was compiled before CUDA 12.1, which placed constants after 4 KiB. nvlink says it for each parameter."
+        advice "Compile all objects with CUDA 12.1 or later.";
     RESERVED_SHARED_USE "reserved-shared-use":
         "a kernel that uses reserved shared memory when not allowed"
         when "With `--disable-smem-reservation`, a kernel reaches code that uses reserved shared memory."

@@ -4,6 +4,10 @@
 super::behaviours! {
     "Attributes": "Attribute lists, compatibility records and notes of the output, and what kernels take over from what they reach.";
 
+    /// A kernel whose object says that its stack is not known (MIN_STACK_SIZE of -1, in `-ewp`
+    /// objects) has neither a size of its stack nor one of its call-return stack, as kernels that
+    /// reach recursion, without their warning; the record of the object goes.
+    WHOLE_KERNEL_UNKNOWN_STACK = "whole-kernel-unknown-stack", shown by ["ewp-unknown-stack"];
     /// Each list of `.nv.info` and `.nv.info.F` is the reverse of the lists of the inputs, without
     /// the records of what is not linked.
     ATTRIBUTES_REVERSED = "attributes-reversed", shown by [

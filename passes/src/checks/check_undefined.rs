@@ -1,5 +1,7 @@
 //! `check-undefined`: what is live and undefined is an error, unless the driver provides it.
 //!
+//! Parameters of kernels that an older object of the link does not allow are errors after those.
+//!
 //! Each name is reported once, for the first object that names it, after the warnings about stacks
 //! and the errors about memory [errors-in-order]. Executables only.
 
@@ -18,6 +20,7 @@ use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::table::EntityId;
 
+use super::large_parameters;
 use crate::analyses::Meanings;
 use crate::analyses::Preserved;
 use crate::link::plan_relocations::ends_link;
@@ -64,7 +67,7 @@ impl Pass for CheckUndefined {
             name: "check-undefined",
             summary: "Report what is kept and defined nowhere",
             doc: include_str!("check_undefined.rs"),
-            requires: Phase::Live,
+            requires: Phase::Merged,
             before: Some(Phase::Emitted),
             required: Required::Unless("relocatable"),
             once: true,
@@ -86,7 +89,15 @@ impl Pass for CheckUndefined {
             ));
             return Err(PassError::Diagnosed);
         }
-        if !module.options.relocatable && report_undefined(module, cx) {
+        if module.options.relocatable {
+            return Ok(Changed::No);
+        }
+        let large = large_parameters::found(module);
+        let has_large = !large.is_empty();
+        for finding in large {
+            cx.diagnostics.emit(finding.at(u32::MAX - 1, 0));
+        }
+        if report_undefined(module, cx) {
             let meanings = cx.analyses.get::<Meanings>(module);
             if let Some(finding) = ends_link(module, meanings) {
                 // nvlink finds it after all of them.
@@ -94,7 +105,10 @@ impl Pass for CheckUndefined {
             }
             return Err(PassError::Diagnosed);
         }
-        Ok(Changed::No)
+        match has_large {
+            true => Err(PassError::Diagnosed),
+            false => Ok(Changed::No),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ pub mod check_objects;
 pub(crate) mod check_undefined;
 mod cta_granularity;
 pub mod finalizer;
+mod large_parameters;
 pub(crate) mod register_limit;
 pub(crate) mod reserved_use;
 pub mod self_check;

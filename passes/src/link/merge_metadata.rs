@@ -318,6 +318,8 @@ fn fate(
     let stays = match attribute.code {
         attributes::ERROR | attributes::LOAD_CACHE_REQUEST => false,
         attributes::MAX_STACK_SIZE if executable => false,
+        // [whole-kernel-unknown-stack]
+        attributes::MIN_STACK_SIZE if executable && attribute.word(0) == Some(u32::MAX) => false,
         attributes::AT_ENTRY_FRAGMENTS if executable && function.is_some() && !is_kernel() => false,
         attributes::EXTERNS => {
             let is_kept = |target: &&SymbolRef| is_kept_extern(module, **target);

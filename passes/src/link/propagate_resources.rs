@@ -102,11 +102,17 @@ impl Pass for PropagateResources {
                         "Stack size for entry function '{name}' cannot be statically determined"
                     ),
                 );
-                if let Some(cycle) = summaries.cycle(module, graph, link) {
-                    warning = warning.note(format!("it reaches the recursion {cycle}"));
+                let calls = summaries.recursive_calls(graph, link);
+                match summaries.cycle(module, graph, link) {
+                    Some(cycle) => {
+                        warning = warning.note(format!("it reaches the recursion {cycle}"));
+                    }
+                    // Its compiler has said so [whole-kernel-unknown-stack].
+                    None if calls == 0 => continue,
+                    None => {}
                 }
                 // nvlink says it once for each call of the kernel that leads to recursion.
-                for _ in 1..summaries.recursive_calls(graph, link) {
+                for _ in 1..calls {
                     cx.diagnostics.emit(warning.clone());
                 }
                 cx.diagnostics.emit(warning);

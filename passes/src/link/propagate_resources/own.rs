@@ -108,7 +108,10 @@ fn frames(module: &Module<'_>, meanings: &Meanings, nodes: &mut OwnSummaries) {
         for attribute in &module.attributes[object.attributes] {
             let wanted = matches!(
                 attribute.code,
-                code::FRAME_SIZE | code::SAM_REGION_STACK_SIZE | code::LOAD_CACHE_REQUEST
+                code::FRAME_SIZE
+                    | code::MIN_STACK_SIZE
+                    | code::SAM_REGION_STACK_SIZE
+                    | code::LOAD_CACHE_REQUEST
             );
             if !wanted {
                 continue;
@@ -130,7 +133,10 @@ fn frames(module: &Module<'_>, meanings: &Meanings, nodes: &mut OwnSummaries) {
             };
             let node = nodes.of(link);
             match attribute.code {
-                code::FRAME_SIZE => node.stack = Some(value),
+                code::FRAME_SIZE => node.stack = node.stack.and(Some(value)),
+                // [whole-kernel-unknown-stack]
+                code::MIN_STACK_SIZE if value == u32::MAX => (node.stack, node.crs) = (None, None),
+                code::MIN_STACK_SIZE => {}
                 code::SAM_REGION_STACK_SIZE => {
                     node.region_stack = node.region_stack.max(Some(value))
                 }
