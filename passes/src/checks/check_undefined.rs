@@ -67,7 +67,7 @@ impl Pass for CheckUndefined {
             name: "check-undefined",
             summary: "Report what is kept and defined nowhere",
             doc: include_str!("check_undefined.rs"),
-            requires: Phase::Merged,
+            requires: Phase::Live,
             before: Some(Phase::Emitted),
             required: Required::Unless("relocatable"),
             once: true,

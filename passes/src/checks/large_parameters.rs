@@ -27,24 +27,28 @@ pub(super) fn found(module: &Module<'_>) -> Vec<Diagnostic> {
     let Some((_, older)) = objects.find(|(_, row)| is_older(module.origin(row).toolkit)) else {
         return Vec::new();
     };
-    let lists = module.merged_info.iter().filter_map(|list| {
-        let records = list.records.iter().map(|id| &module.attributes[*id]);
+    let kernels = module
+        .functions
+        .iter()
+        .filter(|(id, row)| module.is_function_live(*id) && module.symbols[row.symbol].is_entry());
+    let lists = kernels.filter_map(|(_, row)| {
+        let list = module.sections[row.views.merged_info()?].attributes;
+        let records = module.attributes[list].iter();
         let size = |record: &Attribute<'_>| match record.code {
             attributes::CBANK_PARAM_SIZE => record.value,
             _ => 0,
         };
         let is_large = records.clone().any(|record| size(record) > ROOM);
-        let function = list.function.filter(|_| is_large)?;
         let is_parameter = |record: &&Attribute<'_>| {
             matches!(
                 record.code,
                 attributes::KPARAM_INFO | attributes::KPARAM_INFO_V2
             )
         };
-        Some((function, records.filter(is_parameter).count()))
+        is_large.then(|| (row.symbol, records.filter(is_parameter).count()))
     });
-    let errors = lists.flat_map(|(function, parameters)| {
-        let kernel = String::from_utf8_lossy(module.symbols[module.functions[function].symbol].name);
+    let errors = lists.flat_map(|(symbol, parameters)| {
+        let kernel = String::from_utf8_lossy(module.symbols[symbol].name);
         let error = Diagnostic::error(
             link::LARGE_PARAMETERS,
             "For kernel functions with parameter size higher than 4k bytes on sm_7x and sm_8x, all objects must be compiled with 12.1 or later",
