@@ -22,7 +22,10 @@ super::behaviours! {
     /// where neither the function nor what it reaches has a record: the function gets a record at
     /// the end of its list, and its flags are cleared. Where there is a record, the function's own
     /// flags do not count, and stay.
-    BARRIERS_IN_FLAGS = "barriers-in-flags" since (13, 0), shown by ["toolkit-12-0-barriers"];
+    BARRIERS_IN_FLAGS = "barriers-in-flags" since (13, 0), shown by [
+        "toolkit-12-0-barriers",
+        "aliases-barriers-in-flags",
+    ];
     /// The flags of a kernel's code count the barriers that it uses and those of what it reaches:
     /// there are no records of them.
     BARRIERS_STAY_IN_FLAGS = "barriers-stay-in-flags" until (13, 0), shown by [

@@ -85,8 +85,11 @@ super::behaviours! {
         "mercury-rows-past-constants-in-bank",
         "mercury-rows-past-constants-copy",
     ];
-    /// The constants of a discarded copy that begin a section give it their flags.
+    /// A section of constants that no symbol made, such as one of a discarded copy, keeps the flags
+    /// of its input.
     FLAGS_OF_FIRST_CONSTANTS = "flags-of-first-constants", shown by [
+        "toolkit-12-0-constants-of-losing-copy-again",
+        "toolkit-12-0-constants-of-losing-copy-again-relocatable",
         "toolkit-12-0-constants-of-losing-copy",
     ];
     /// Constant variables that are too large together are laid out again in executables, one by

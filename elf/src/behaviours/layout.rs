@@ -27,6 +27,9 @@ super::behaviours! {
         "losing-copy-table-mercury",
         "relocatable-losing-copy-table-mercury",
     ];
+    /// If a function of the link, called or not, has relocations of its constants, each bank that
+    /// constants of functions move to leaves the name of its relocation section.
+    ROWS_OF_ANY_CONSTANTS = "rows-of-any-constants", shown by ["table-without-rows-mercury"];
     /// Sections of constants of functions and of a kernel's shared memory get SHF_INFO_LINK, which
     /// compilers before 12.8 leave out; banks of parameters, and relocation sections of slots
     /// without addends, do not.

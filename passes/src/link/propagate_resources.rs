@@ -132,18 +132,16 @@ impl Pass for PropagateResources {
                 cx.diagnostics.emit(warning);
             }
         }
-        for Listed {
+        for &Listed {
             list,
-            function,
             link,
             is_kernel,
-        } in listed
+            ..
+        } in &listed
         {
-            let mut flag_barriers = 0;
             if is_kernel {
                 let summary = summaries.of(graph, link);
                 KernelList::new(module, list, cx.arena).add(&summaries, summary);
-                flag_barriers = summary.flag_barriers;
             } else {
                 if leaves_out {
                     remove_records_of_kernels(module, list);
@@ -152,10 +150,17 @@ impl Pass for PropagateResources {
                     without_mask(module, list);
                 }
             }
-            record_barriers(module, list, function, flag_barriers);
         }
         if summaries.link.any_sparse_mma {
             aliases_without_masks(module, live);
+        }
+        // After the masks of aliases.
+        for listed in &listed {
+            let reached = match listed.is_kernel {
+                true => summaries.of(graph, listed.link).flag_barriers,
+                false => 0,
+            };
+            record_barriers(module, listed.list, listed.function, reached);
         }
         registers(module, kernels, &summaries, graph, cx.arena);
         stack(module, kernels, &summaries, graph, cx.arena);
@@ -314,7 +319,7 @@ fn record_barriers(module: &mut Module<'_>, list: usize, function: FunctionId, r
 
 /// Returns the barriers that the flags of a function's code count, if nothing else counts them
 /// [barriers-stay-in-flags].
-pub(crate) fn barriers_in_flags(module: &Module<'_>, function: FunctionId) -> Option<u8> {
+fn barriers_in_flags(module: &Module<'_>, function: FunctionId) -> Option<u8> {
     let is_there = module.toolkit.has(&attributes::BARRIERS_STAY_IN_FLAGS);
     is_there.then(|| module.functions[function].flag_barriers)
 }

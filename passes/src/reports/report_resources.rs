@@ -40,7 +40,6 @@ use crate::link::place_memory::constant_merge::ConstantMerge;
 use crate::link::place_memory::constants_again;
 use crate::link::place_memory::constants_again::Again;
 use crate::link::place_memory::headers::SLOT_SIZE;
-use crate::link::propagate_resources::barriers_in_flags;
 use crate::options::OptionInfo;
 use crate::options::OptionType;
 use crate::pass::Changed;
@@ -242,8 +241,8 @@ impl Needs {
                     }
                 }
                 Some(function) => {
-                    let in_flags = barriers_in_flags(module, function);
-                    needs.barriers[function.index()] = in_flags.unwrap_or(0);
+                    // Of relocatable output, whose records are the inputs'.
+                    needs.barriers[function.index()] = module.functions[function].flag_barriers;
                     for id in &list.records {
                         let record = &module.attributes[*id];
                         if record.code == code::NUM_BARRIERS {

@@ -476,7 +476,7 @@ impl<'data> Replay<'_, 'data> {
                 // Made for the kernel, or for its first variable.
                 SectionKind::KernelShared => self.number_of_dead(id),
                 _ => {
-                    self.symbol_section(id);
+                    self.object_section(id, false);
                     self.number_of_dead(id);
                 }
             }

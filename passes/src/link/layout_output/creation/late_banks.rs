@@ -58,7 +58,8 @@ impl<'data> Replay<'_, 'data> {
                     piece.align,
                 );
                 let id = self.of_function(link, name, header, content, true);
-                if self.out.constant_rows.contains_key(&piece.section) {
+                // [rows-of-any-constants]
+                if !self.out.constant_rows.is_empty() {
                     with_rows.push((id, name));
                 }
             }

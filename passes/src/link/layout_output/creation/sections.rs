@@ -248,9 +248,14 @@ impl<'data> Replay<'_, 'data> {
         self.module.shows_shared_variables() && self.module.link_symbols[link].value.is_some()
     }
 
-    /// Creates the section of a symbol or of an object if it is part of the link; says whether it
-    /// is.
+    /// Creates the section of a symbol if it is part of the link; says whether it is.
     pub(super) fn symbol_section(&mut self, id: SectionId) -> bool {
+        self.object_section(id, true)
+    }
+
+    /// Creates a section of an object if it is part of the link; says whether it is. `of_symbol`
+    /// says that a symbol needs it.
+    pub(super) fn object_section(&mut self, id: SectionId, of_symbol: bool) -> bool {
         if self.out.placed[id.index()] != NO_SECTION {
             return true;
         }
@@ -313,7 +318,7 @@ impl<'data> Replay<'_, 'data> {
             _ => Content::OfFunction(link),
         };
         let mut header = Header::of(section, self.module.options.relocatable);
-        if matches!(content, Content::Constants(..)) && !self.came_in(owner) {
+        if matches!(content, Content::Constants(_, 1..)) && !of_symbol {
             // [flags-of-first-constants]
             header.flags = section.flags;
         }
