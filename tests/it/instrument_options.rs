@@ -154,3 +154,22 @@ fn questions_take_names_of_the_source() {
         );
     }
 }
+
+/// A stack that is unknown without a recursion is no recursion.
+#[test]
+fn a_stack_that_no_compiler_knows_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let object = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/links/resources/ewp-unknown-stack/sm_90/a.cubin"
+    );
+    let words = ["link", "--arch", "sm_90", "-o", "x", object];
+    let asked = ["--why-stack=taken", "--remarks=propagate-resources"];
+    let text = stderr(&cuweld(folder.path(), &[&words[..], &asked].concat()));
+    for said in [
+        "'taken' needs stack of unknown size, as its compiler says\n",
+        "'taken' needs stack of unknown size: its compiler says so\n",
+    ] {
+        assert!(text.contains(said), "{text}");
+    }
+}

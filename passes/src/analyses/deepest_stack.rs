@@ -23,7 +23,8 @@ pub(crate) struct DeepestStack {
 /// The deepest call path through a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Deepest {
-    /// Bytes of stack; `None` with recursion.
+    /// Bytes of stack; `None` with recursion, and where the compiler does not know its own
+    /// [whole-kernel-unknown-stack].
     pub(crate) bytes: Option<u32>,
     /// The component that the path goes on with.
     pub(crate) next: Option<usize>,
@@ -33,6 +34,11 @@ impl Analysis for DeepestStack {
     fn compute(module: &Module<'_>, analyses: &Analyses) -> Self {
         let graph = analyses.get::<CallGraph>(module);
         let components = graph.components();
+        let needed = words_of_functions(module, code::MIN_STACK_SIZE);
+        let is_unknown = |node: &u32| {
+            let link = graph.link_symbol(*node);
+            link.is_some_and(|link| needed.get(&link) == Some(&u32::MAX))
+        };
         let mut stack = DeepestStack {
             frames: words_of_functions(module, code::FRAME_SIZE),
             deepest: Vec::with_capacity(components.len()),
@@ -49,9 +55,10 @@ impl Analysis for DeepestStack {
             let below = next.map_or(Some(0), |next| deepest(next).bytes);
             let own = members.iter().map(|node| stack.frame(graph, *node));
             let own = own.max().unwrap_or(0);
-            let bytes = match components.cyclic.get(index) {
-                Some(true) => None,
-                _ => below.map(|below| below.saturating_add(own)),
+            let is_cyclic = components.cyclic.get(index) == Some(&true);
+            let bytes = match is_cyclic || members.iter().any(is_unknown) {
+                true => None,
+                false => below.map(|below| below.saturating_add(own)),
             };
             stack.deepest.push(Deepest { bytes, next });
         }
@@ -74,6 +81,18 @@ impl DeepestStack {
     /// Returns the component of a function.
     pub(crate) fn component(graph: &CallGraph, id: LinkSymbolId) -> usize {
         graph.components().of_node[id.index()] as usize
+    }
+
+    /// Returns the components of the deepest call path from one.
+    pub(crate) fn path(&self, first: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(first), |component| self.deepest[*component].next)
+    }
+
+    /// Returns `true` if the deepest call path from a component leads to a recursion.
+    pub(crate) fn recurses(&self, graph: &CallGraph, first: usize) -> bool {
+        let cyclic = &graph.components().cyclic;
+        self.path(first)
+            .any(|component| cyclic.get(component) == Some(&true))
     }
 
     /// Returns the deepest call path through a component.

@@ -39,9 +39,10 @@ class Graph {
     return chain;
   }
 
-  /** Computes the deepest path from each node: its bytes, `Infinity` with recursion, and the next node. */
+  /** Computes the deepest path from each node: its bytes, `Infinity` with recursion or what no compiler knows, and the next node. */
   deepest(start) {
-    const { frame } = this.image.functions;
+    const { frame, stack } = this.image.functions;
+    const own = (node) => (node >= this.count ? 0 : stack[node] === -1 ? Infinity : frame[node] || 0);
     this.paths = this.paths || new Map();
     const open = new Set([start]), work = [[start, 0]];
     while (work.length && !this.paths.has(start)) {
@@ -58,7 +59,7 @@ class Graph {
         const bytes = this.paths.has(callee) ? this.paths.get(callee).bytes : Infinity;
         if (best.next === null || bytes > best.bytes) best = { bytes, next: callee };
       }
-      this.paths.set(node, { bytes: best.bytes + ((node < this.count && frame[node]) || 0), next: best.next });
+      this.paths.set(node, { bytes: best.bytes + own(node), next: best.next });
       open.delete(node);
       work.pop();
     }
@@ -89,9 +90,15 @@ class Graph {
 
 const ROOTS = { nothing: "all kernels stay", options: "an option names it", host: "host code refers to it" };
 
+/** Says why the depth of a path is unknown, which comes back to a node if it is recursion. */
+function unknownDepth(path) {
+  const isRecursion = path.indexOf(path[path.length - 1]) < path.length - 1;
+  return isRecursion ? "Deepest calls: recursion, of unknown depth" : "Deepest calls: a stack that the compiler does not know";
+}
+
 function stackText(image, row) {
   const { stack, frame } = image.functions;
-  if (stack[row] === -1) return "unknown: recursion";
+  if (stack[row] === -1) return "unknown";
   return stack[row] ?? frame[row];
 }
 
@@ -130,12 +137,12 @@ function functionsView(image, graph, chosen) {
         functions.shared[row] ? ["Shared memory", bytes(functions.shared[row])] : null,
         ["Registers", String(functions.registers[row] ?? "unknown")],
         ["Stack of its own", functions.frame[row] === null ? "unknown" : bytes(functions.frame[row])],
-        functions.stack[row] !== null ? ["Stack with calls", functions.stack[row] === -1 ? "unknown: recursion" : bytes(functions.stack[row])] : null,
+        functions.stack[row] !== null ? ["Stack with calls", functions.stack[row] === -1 ? "unknown" : bytes(functions.stack[row])] : null,
       ),
       el("h3", {}, "Why is it there?"), why(node),
       el("h3", {}, "Who calls it?"), listOf(graph.callers[node]),
       el("h3", {}, "What does it call?"), listOf(graph.callees[node]),
-      el("h3", {}, depth === Infinity ? "Deepest calls: recursion, of unknown depth" : `Deepest calls: ${bytes(depth)} of stack`),
+      el("h3", {}, depth === Infinity ? unknownDepth(path) : `Deepest calls: ${bytes(depth)} of stack`),
       el("ol", {}, ...path.map((step) => el("li", {}, link(step), step < graph.count ? ` ${functions.frame[step] ?? "?"} B` : ""))),
       el("h3", {}, "Registers of what it reaches"),
       most === undefined ? el("p", { class: "faint" }, "It calls nothing whose registers are known.")

@@ -77,10 +77,10 @@ fn stack(
     let name = String::from_utf8_lossy(module.link_name(id));
     let mut text = match deepest.of(first).bytes {
         Some(bytes) => format!("'{name}' needs {bytes} bytes of stack\n"),
-        None => format!("'{name}' needs stack of unknown size\n"),
+        None if deepest.recurses(graph, first) => format!("'{name}' needs stack of unknown size\n"),
+        None => format!("'{name}' needs stack of unknown size, as its compiler says\n"),
     };
-    let path = std::iter::successors(Some(first), |component| deepest.of(*component).next);
-    for component in path {
+    for component in deepest.path(first) {
         let is_cyclic = components.cyclic.get(component) == Some(&true);
         if is_cyclic {
             text.push_str("  these call one another, as often as they like:\n");

@@ -138,17 +138,21 @@ fn of_stack(
     let remark = Remark::about(&STACK, kernel).words(" needs ");
     let first = DeepestStack::component(graph, kernel);
     let Some(_) = deepest.of(first).bytes else {
-        return remark
-            .words("stack of unknown size: it reaches a recursion")
-            .silent("own", own);
+        return match deepest.recurses(graph, first) {
+            true => remark.words("stack of unknown size: it reaches a recursion"),
+            false => remark.words("stack of unknown size: its compiler says so"),
+        }
+        .silent("own", own);
     };
     let remark = remark
         .argument("stack", needed)
         .words(" bytes of stack, ")
         .argument("own", own)
         .words(" of its own code");
-    let path = std::iter::successors(deepest.of(first).next, |next| deepest.of(*next).next);
-    let nodes = path.flat_map(|component| graph.components().nodes(component));
+    let nodes = deepest
+        .path(first)
+        .skip(1)
+        .flat_map(|component| graph.components().nodes(component));
     let mut functions = nodes.filter_map(|node| Some((graph.link_symbol(*node)?, *node)));
     // The rest of the path is told by the remarks of `--why-stack`.
     match functions.next() {
