@@ -36,12 +36,15 @@ const RESERVED_SHARED_BEGIN: &[u8] = b".nv.reservedSmem.begin";
 /// The end of the reserved part.
 pub const RESERVED_SHARED_CAP: &[u8] = b".nv.reservedSmem.cap";
 
+/// The address of the end of the reserved part in bytes.
+pub const RESERVED_SHARED_END: u64 = 0x400;
+
 /// Returns the address in shared memory that a symbol of the reserved part has in the SASS view of
 /// objects with Mercury, whose symbols of the Mercury view have 0; `None` for other symbols.
 pub fn reserved_shared_place(name: &[u8]) -> Option<u64> {
     match name {
         RESERVED_SHARED_OFFSET => Some(0x40),
-        RESERVED_SHARED_CAP => Some(0x400),
+        RESERVED_SHARED_CAP => Some(RESERVED_SHARED_END),
         _ => None,
     }
 }

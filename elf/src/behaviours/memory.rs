@@ -159,6 +159,12 @@ super::behaviours! {
     /// With `-disable-smem-reservation` symbols of shared variables for sm_100 and up have the values
     /// that they would have behind the reserved block. Nothing else has.
     RESERVED_IN_SYMBOLS = "reserved-in-symbols", shown by ["mercury-unreserved-debug"];
+    /// `.nv.reservedSmem.cap`, which nothing defines, has the address 0x400 also where its object,
+    /// of a compiler before 12.8, says 0.
+    RESERVED_END_NAMED = "reserved-end-named", shown by [
+        "toolkit-12-0-reserved-end",
+        "toolkit-12-0-reserved-end-relocatable",
+    ];
     /// Relocatable output, and the Mercury view, leave references to reserved shared memory to a
     /// later link or the driver.
     RESERVED_SHARED_LEFT_OPEN = "reserved-shared-left-open", shown by [

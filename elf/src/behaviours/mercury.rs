@@ -149,6 +149,7 @@ super::behaviours! {
     /// offset those of the last copy stay. The later ones have the CIE and the range of the Mercury
     /// view and no rules.
     MERCURY_FRAMES_OF_REPLACED_COPIES = "mercury-frames-of-replaced-copies", shown by [
+        "mercury-replaced-copy-of-errors-at-exit",
         "mercury-replaced-frames",
         "mercury-replaced-frames-relocatable",
         "mercury-replaced-frames-after-padding",

@@ -357,6 +357,8 @@ fn main_of(sass: &[Bytes]) -> Option<Main> {
         [0x992, 0x9ab, 0x5ab, 0x98f | 0x9c7] => 0,
         // `MEMBAR`, `ERRBAR`, `CGAERRBAR`, `EXIT`.
         [0x992, 0x9ab, 0x5ab, 0x94d] => 3,
+        // The same where nothing waits for the `MEMBAR`.
+        [0x9ab, 0x5ab, 0x94d] => 2,
         // `BAR` and others, as measured.
         [0x348, 0x918 | 0x389, 0x91b] => 1,
         [0x948, 0x819, 0x812, 0x31d, 0x819, 0x91b] => 3,

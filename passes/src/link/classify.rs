@@ -170,10 +170,12 @@ fn kinds(module: &mut Module<'_>, cx: &mut PassCx<'_, '_>) -> Vec<Found> {
         prototypes,
         toolkit,
         target,
+        options,
         ..
     } = module;
     let shared = Shared {
         capmerc,
+        relocatable: options.relocatable,
         is_mercury: target.is_mercury(),
         toolkit,
         target,

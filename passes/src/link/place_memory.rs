@@ -31,6 +31,7 @@ mod unaligned_shared;
 mod whole_kernels;
 
 use cuweld_diagnostics::Diagnostic;
+use cuweld_diagnostics::Severity;
 use cuweld_diagnostics::codes::input;
 use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
@@ -128,7 +129,12 @@ impl Pass for PlaceMemory {
             .chain(too_much_constant_data)
             .chain(errors)
         {
+            // nvlink says nothing after it.
+            let is_last = error.severity == Severity::Fatal;
             cx.diagnostics.emit(error);
+            if is_last {
+                break;
+            }
         }
         if module.findings.has_errors() || cx.diagnostics.has_errors() {
             // What does not fit still has a place, so that reports can go on, as after errors of the

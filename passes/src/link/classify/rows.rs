@@ -26,6 +26,8 @@ pub(super) struct Shared<'m, 'data> {
     /// [`cuweld_ir::Module::is_capmerc`], which looks at every object.
     pub(super) capmerc: bool,
     pub(super) is_mercury: bool,
+    /// The output is relocatable.
+    pub(super) relocatable: bool,
     pub(super) toolkit: &'static Toolkit,
     pub(super) target: &'m Target,
     pub(super) symbols: &'m PrimaryMap<SymbolId, Symbol<'data>>,

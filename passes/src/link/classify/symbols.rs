@@ -242,9 +242,14 @@ pub(super) fn oddity(rows: &Rows<'_, '_>, symbol: &Symbol<'_>) -> Option<Code> {
             return undefined(symbol, capmerc, rows.shared.is_mercury);
         }
         SymbolPlace::Common => {
+            // Relocatable output of nvlink with a unified one is not linked again as it began.
+            let beside = match rows.shared.relocatable {
+                true => SymbolOther::MANAGED,
+                false => SymbolOther::MANAGED | SymbolOther::UNIFIED_VARIABLE,
+            };
             let fits = symbol.bind == Binding::GLOBAL
                 && symbol.ty == SymbolType::CUDA_OBJECT
-                && symbol.other - SymbolOther::MANAGED == SymbolOther::GLOBAL
+                && symbol.other - beside == SymbolOther::GLOBAL
                 && symbol.value.is_power_of_two();
             return (!fits).then_some(unsupported::COMMON_SYMBOL);
         }
@@ -281,10 +286,15 @@ pub(super) fn is_header_parameter(symbol: &Symbol<'_>) -> bool {
     symbol.ty.is_header() && symbol.is_local() && (symbol.value, symbol.size) == (0, 0)
 }
 
-/// Returns `true` if a symbol has a name that no compiler writes.
+/// Returns `true` if a symbol has a name that no compiler writes. (Debug information of clang has
+/// names of its own for strings, such as `.str.1`, which PTX lacks.)
 fn has_odd_name(symbol: &Symbol<'_>) -> bool {
+    let is_unknown_label = symbol.is_local()
+        && symbol.ty == SymbolType::NOTYPE
+        && symbol.place == SymbolPlace::Undefined;
     match symbol.name.first() {
         None => !symbol.is_filler(),
+        Some(b'.') if is_unknown_label => false,
         Some(b'.') => !known_symbols::is_dotted(symbol.name),
         Some(_) => false,
     }

@@ -292,11 +292,13 @@ impl<'data> Finish<'_, 'data> {
         if !options.relocatable && is_dynamic && row.value.is_none() {
             return u64::MAX.wrapping_add(reserved);
         }
-        // An undefined name keeps what its first object says: `.nv.reservedSmem.cap` has 0x400. A
-        // variable that `-r` left at -1 is at 0.
-        let named = match missing {
-            true => 0,
-            false => symbol.value,
+        // An undefined name keeps what its first object says, but for `.nv.reservedSmem.cap`, of
+        // which compilers before 12.8 say 0 [reserved-end-named]. A variable that `-r` left at -1
+        // is at 0.
+        let named = match symbol.name {
+            _ if missing => 0,
+            known_symbols::RESERVED_SHARED_CAP => known_symbols::RESERVED_SHARED_END,
+            _ => symbol.value,
         };
         row.value.unwrap_or(named).saturating_add(reserved)
     }
