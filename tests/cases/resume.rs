@@ -44,6 +44,7 @@ fn run(case: &Case, arch: &str) -> Result<(), Failed> {
         .arg(format!("--cuweld-dump-before={FIRST_STEP}"))
         .arg("--cuweld-dump-after=all")
         .arg(format!("--cuweld-dump-dir={}", dumps.display()))
+        .args(case.strict.then_some("--cuweld-strict"))
         .args(case.arguments(arch))
         .arg("-o")
         .arg(&image)

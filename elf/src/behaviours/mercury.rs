@@ -206,8 +206,10 @@ super::behaviours! {
     /// with its rows reversed.
     MERCURY_SWITCH_TABLES = "mercury-switch-tables", shown by ["mercury-switch-tables"];
     /// The constants of a copy that is not linked stay, with rows that name the function: an entry
-    /// that a table of the linked copy has too has its offset there, any other 0.
+    /// to which a branch by a table of the linked copy leads has its offset there, any other 0.
     TABLES_OF_REPLACED_COPIES = "tables-of-replaced-copies", shown by [
+        "losing-copy-table-without-own-mercury",
+        "relocatable-losing-copy-table-without-own-mercury",
         "losing-copy-table-mercury",
         "relocatable-losing-copy-table-mercury",
     ];

@@ -299,6 +299,9 @@ impl<'m, 'data> Encode<'m, 'data> {
             symbol_names: if own_names { 0 } else { gap },
         };
         segments::place(&mut self.plan, gaps, !self.module.options.relocatable);
+        if self.module.options.strict {
+            self.cut_names();
+        }
         let notes = self.whole_name.map(names::whole_name).into_iter();
         let notes = notes.chain(self.applied_together.map(resolved::applied_together));
         let emptied = |function| registers::emptied_ranges(self.module.function_name(function));

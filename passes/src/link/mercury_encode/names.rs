@@ -83,6 +83,19 @@ impl<'data> Encode<'_, 'data> {
         (gap, banks)
     }
 
+    /// Gives sections the names that the table has, of which `strict` cuts some.
+    pub(super) fn cut_names(&mut self) {
+        let names = &self.plan.section_names;
+        for section in &mut self.plan.sections {
+            if let Some(rest) = names.get(section.name_offset as usize..)
+                && let Some(name) = rest.split(|byte| *byte == 0).next()
+                && name != section.name
+            {
+                section.name = self.arena.bytes(name);
+            }
+        }
+    }
+
     /// Appends a name to those of symbols.
     pub(super) fn append_symbol_name(&mut self, name: &[u8]) -> u32 {
         let offset = self.plan.symbol_names.len() as u32;

@@ -2,8 +2,8 @@
 //! [tables-of-replaced-copies].
 //!
 //! The constants of such a copy stay, with rows that name the function. nvlink makes the offsets
-//! anew from the code that is linked: an addend that a table of the linked copy has too gives its
-//! offset there, any other 0.
+//! anew from the code that is linked: an addend to which a branch by a table leads there gives the
+//! offset of that target, any other 0.
 //!
 //! Where a later copy replaced one with a table, nvlink writes these offsets over those of the
 //! linked copy's own table, which stands in the same place: its code jumps to its own beginning.
@@ -12,6 +12,7 @@
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
+use cuweld_elf::target::attributes;
 use cuweld_ir::Fixup;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -76,10 +77,9 @@ pub(super) fn add(
             overwritten.push(linked);
             continue;
         }
-        let places = known.entry(linked).or_insert_with(|| {
-            let own = constants[linked.index()];
-            own.map_or_else(Places::default, |own| places(module, own, rows_of(own)))
-        });
+        let places = known
+            .entry(linked)
+            .or_insert_with(|| places(module, linked));
         for cause in rows_of(id) {
             let row = &module.relocs[cause];
             let target = row.target.symbol();
@@ -119,24 +119,32 @@ fn has_two_tables(module: &Module<'_>, rows: impl Iterator<Item = RelocId>) -> b
     offsets.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// Returns the offsets that the tables of a function have.
-fn places(
-    module: &Module<'_>,
-    constants: SectionId,
-    rows: impl Iterator<Item = RelocId>,
-) -> Places {
-    let bytes = module.sections[constants].bytes();
-    let entry = |offset: u64| {
-        let start = usize::try_from(offset).ok()?;
-        let entry = bytes.get(start..start.checked_add(ENTRY.into())?)?;
-        Some(u32::from_le_bytes(entry.try_into().ok()?))
-    };
-    let mut found = Places::default();
-    for row in rows {
-        let row = &module.relocs[row];
-        if let Some(place) = entry(row.offset) {
-            found.insert(row.addend, place);
+/// Returns the offsets in the SASS of a function to which its branches by tables lead, by that in
+/// its Mercury code. Its compiler lists them, also where no table is among the constants.
+fn places(module: &Module<'_>, function: FunctionId) -> Places {
+    let views = &module.functions[function].views;
+    let merc = views.merc.and_then(|merc| merc.info);
+    let targets = merc.into_iter().flat_map(|list| targets(module, list));
+    let own = views.sass.info.into_iter();
+    let places = own.flat_map(|list| self::targets(module, list));
+    targets.map(i64::from).zip(places).collect()
+}
+
+/// Returns the targets of branches by tables in a list of records.
+fn targets(module: &Module<'_>, list: SectionId) -> impl Iterator<Item = u32> {
+    let records = module.sections[list].attributes.iter();
+    let records = records.map(|id| &module.attributes[id]);
+    let records = records.filter(|record| record.code == attributes::INDIRECT_BRANCH_TARGETS);
+    records.flat_map(|record| {
+        let (mut words, _) = record.rest.as_chunks::<4>();
+        let mut found = Vec::new();
+        // Of each branch its place, 0, the number of its targets, and these.
+        while let [_, _, count, after @ ..] = words {
+            let count = usize::try_from(u32::from_le_bytes(*count)).unwrap_or(usize::MAX);
+            let (own, after) = after.split_at(count.min(after.len()));
+            found.extend(own.iter().map(|word| u32::from_le_bytes(*word)));
+            words = after;
         }
-    }
-    found
+        found
+    })
 }
