@@ -54,42 +54,88 @@ pub fn is_unified_stub(name: &[u8]) -> bool {
     name.starts_with(b"__cuda_uf_stub_")
 }
 
-/// The variables in reserved shared memory that ptxas makes, with their alignments and sizes in
-/// bytes: one in every object with code for sm_110, and one in objects with `tcgen05.alloc`.
-const RESERVED_SHARED_VARIABLES: [(&[u8], u64, u64); 2] = [
-    (b"__nv_reservedSMEM_gb10b_war_var", 16, 128),
-    (TENSOR_MEMORY_PARTITION, 1, 32),
+/// A variable in reserved shared memory: its name, its alignment and its size in bytes.
+type ReservedVariable = (&'static [u8], u64, u64);
+
+/// In every object with code for sm_110.
+const BARRIER_WORKAROUND: ReservedVariable = (b"__nv_reservedSMEM_gb10b_war_var", 16, 128);
+
+/// The variable that code with `tcgen05.alloc` keeps its columns of tensor memory in.
+const TENSOR_MEMORY_PARTITION: ReservedVariable = (b"__nv_reservedSMEM_tcgen05_partition", 1, 32);
+
+/// Those that code of compilers before 13.0 has in its place. Their objects cannot be linked with
+/// later ones [tensor-memory-versions].
+const OLDER_TENSOR_MEMORY: [ReservedVariable; 3] = [
+    (b"__nv_reservedSMEM_devtool_atexit_pc", 8, 8),
+    (b"__nv_reservedSMEM_allocation_mask", 4, 4),
+    (b"__nv_reservedSMEM_allocation_phase", 1, 1),
+];
+
+/// The variables that sections of reserved shared memory hold, in the order of their offsets: that
+/// of the largest alignment comes first [reserved-shared-variables-order].
+const RESERVED_SHARED_SECTIONS: [&[ReservedVariable]; 4] = [
+    &[BARRIER_WORKAROUND],
+    &[TENSOR_MEMORY_PARTITION],
+    &[BARRIER_WORKAROUND, TENSOR_MEMORY_PARTITION],
+    &OLDER_TENSOR_MEMORY,
 ];
 
 /// Returns `true` if a name is that of a variable in reserved shared memory, with this alignment and
 /// size in bytes.
 pub fn is_reserved_shared_variable(name: &[u8], align: u64, size: u64) -> bool {
-    RESERVED_SHARED_VARIABLES.contains(&(name, align, size))
+    let mut variables = RESERVED_SHARED_SECTIONS.into_iter().flatten();
+    variables.any(|known| *known == (name, align, size))
+}
+
+/// Returns the variables of a section of reserved shared memory with this alignment and size in
+/// bytes; none of one that no compiler makes.
+fn reserved_shared_variables(section: (u64, u64)) -> &'static [ReservedVariable] {
+    let is_it = |variables: &&[ReservedVariable]| {
+        let align = variables.iter().map(|variable| variable.1).max();
+        let size = variables.iter().map(|variable| variable.2).sum();
+        (align.unwrap_or(0), size) == section
+    };
+    let known = RESERVED_SHARED_SECTIONS.into_iter().find(is_it);
+    known.unwrap_or_default()
 }
 
 /// Returns `true` if a section of reserved shared memory with this alignment and size in bytes holds
-/// a variable with this alignment and size, alone or beside the other one.
+/// a variable with this alignment and size.
 pub fn holds_reserved_shared_variable(section: (u64, u64), variable: (u64, u64)) -> bool {
-    let both = RESERVED_SHARED_VARIABLES
-        .iter()
-        .fold((1, 0), |(align, size), row| {
-            (row.1.max(align), size + row.2)
-        });
-    section == variable || section == both
+    let mut variables = reserved_shared_variables(section).iter();
+    variables.any(|known| (known.1, known.2) == variable)
 }
 
 /// Returns the offset in bytes of a variable in reserved shared memory, from the section of its
-/// object and its own alignment and size: that of the largest alignment comes first
-/// [reserved-shared-variables-order].
+/// object and its own alignment and size.
 pub fn reserved_shared_variable_offset(section: (u64, u64), variable: (u64, u64)) -> u64 {
-    match variable.0 == section.0 {
-        true => 0,
-        false => section.1.saturating_sub(variable.1),
-    }
+    let variables = reserved_shared_variables(section).iter();
+    let before = variables.take_while(|known| (known.1, known.2) != variable);
+    before.map(|known| known.2).sum()
 }
 
-/// The variable that code with `tcgen05.alloc` keeps its columns of tensor memory in.
-pub const TENSOR_MEMORY_PARTITION: &[u8] = b"__nv_reservedSMEM_tcgen05_partition";
+/// Returns `true` for names of variables in which code keeps its columns of tensor memory. What
+/// follows the name in a table of names may stand after it.
+pub fn is_tensor_memory_variable(name: &[u8]) -> bool {
+    let mut variables = OLDER_TENSOR_MEMORY.iter().chain([&TENSOR_MEMORY_PARTITION]);
+    name.starts_with(b"__nv_reservedSMEM_")
+        && variables.any(|(known, ..)| matches!(name.strip_prefix(*known), Some([] | [0, ..])))
+}
+
+/// Returns the names of variables of which an object cannot have one beside this one in the same
+/// link [tensor-memory-versions].
+pub fn other_tensor_memory(name: &[u8]) -> &'static [&'static [u8]] {
+    match name {
+        b"__nv_reservedSMEM_tcgen05_partition" => &[
+            b"__nv_reservedSMEM_allocation_mask",
+            b"__nv_reservedSMEM_allocation_phase",
+        ],
+        _ if OLDER_TENSOR_MEMORY.iter().any(|known| known.0 == name) => {
+            &[TENSOR_MEMORY_PARTITION.0]
+        }
+        _ => &[],
+    }
+}
 
 /// How large the descriptors of textures, samplers and surfaces are, of which code asks the one that
 /// a handle leads to for its properties: `txq` and `suq` of a handle in a register.
@@ -143,5 +189,23 @@ pub fn is_reserved_shared_symbol(name: &[u8]) -> bool {
             matches!(rest, Some([] | [0, ..]))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the offsets that nvlink gives the variables of an object of ptxas 12.9.
+    #[test]
+    fn the_largest_alignment_comes_first() {
+        let section = (8, 13);
+        let offsets = OLDER_TENSOR_MEMORY.map(|(_, align, size)| {
+            assert!(holds_reserved_shared_variable(section, (align, size)));
+            reserved_shared_variable_offset(section, (align, size))
+        });
+        assert_eq!(offsets, [0, 8, 12]);
+        assert_eq!(reserved_shared_variable_offset((16, 160), (1, 32)), 128);
+        assert!(!holds_reserved_shared_variable((16, 160), (8, 8)));
     }
 }

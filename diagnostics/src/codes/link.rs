@@ -65,6 +65,10 @@ codes! {
         "a kernel that uses single CTAs and pairs of CTAs"
         when "A kernel reaches instructions of `tcgen05` with `.cta_group::1` and with `.cta_group::2`."
         advice "Use one of the two in all functions that a kernel reaches.";
+    TENSOR_MEMORY "tensor-memory":
+        "code of toolkits that keep tensor memory in different ways"
+        when "Code with `tcgen05.alloc` of a compiler before 13.0 is linked with that of a later one."
+        advice "Compile all objects with CUDA 13.0 or later.";
     NO_REGISTER_COUNT "no-register-count":
         "a function without a register count"
         when "No `REGCOUNT` record says how many registers a function needs, and the link needs the number."

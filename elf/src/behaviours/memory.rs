@@ -165,6 +165,14 @@ super::behaviours! {
         "toolkit-12-0-reserved-end",
         "toolkit-12-0-reserved-end-relocatable",
     ];
+    /// Code with `tcgen05.alloc` of compilers before 13.0, whose variables in reserved shared memory
+    /// are others, is not linked with later code. The link ends after the object that comes later,
+    /// with an error for each variable that it meets: two where that is the later compiler's, else
+    /// three.
+    TENSOR_MEMORY_VERSIONS = "tensor-memory-versions", shown by [
+        "mercury-tensor-memory-versions",
+        "mercury-tensor-memory-versions-older-last",
+    ];
     /// Relocatable output, and the Mercury view, leave references to reserved shared memory to a
     /// later link or the driver.
     RESERVED_SHARED_LEFT_OPEN = "reserved-shared-left-open", shown by [

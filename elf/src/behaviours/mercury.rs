@@ -217,6 +217,7 @@ super::behaviours! {
     RESERVED_SHARED_VARIABLES_ORDER = "reserved-shared-variables-order", shown by [
         "mercury-reserved-shared-two-variables",
         "mercury-reserved-shared-two-variables-relocatable",
+        "relocatable-mercury-tensor-memory-12-9",
     ];
     /// In relocatable output an instruction that refers to a constant variable that no object defines
     /// has an address from -1 on, and keeps its bank.

@@ -322,12 +322,12 @@ impl<'v, 'data> Compared<'v, 'data> {
         // Most names are of others, which their beginnings say.
         let start = self.names.get(symbol.name.get() as usize..).unwrap_or(&[]);
         let may_be = known_symbols::is_reserved_shared_symbol(start)
-            || self.is_linked && start.starts_with(known_symbols::TENSOR_MEMORY_PARTITION);
+            || self.is_linked && known_symbols::is_tensor_memory_variable(start);
         may_be && {
             let name = self.view.symbol_name(table, symbol);
             name.is_some_and(|name| {
                 known_symbols::is_reserved_shared_symbol(name)
-                    || self.is_linked && name == known_symbols::TENSOR_MEMORY_PARTITION
+                    || self.is_linked && known_symbols::is_tensor_memory_variable(name)
             })
         }
     }

@@ -269,6 +269,7 @@ impl<'data> Resolver<'_, 'data> {
                     link
                 }
                 None => {
+                    self.compare_tensor_memory(id, &symbol);
                     let link = self.create(id, &symbol);
                     let named = Named { hash, link };
                     let rehash = |named: &Named| named.hash.spread();

@@ -381,7 +381,7 @@ impl Found {
             let target = target.map(|symbol| &shared.symbols[symbol]);
             let what = if target.is_some_and(|symbol| {
                 symbols::is_in_reserved(rows, symbol)
-                    && !(shared.capmerc && symbol.name == known_symbols::TENSOR_MEMORY_PARTITION)
+                    && !(shared.capmerc && known_symbols::is_tensor_memory_variable(symbol.name))
             }) {
                 unsupported::RESERVED_SHARED_REFERENCE
             } else if frames.is_some_and(|frames| records::is_odd_frame(rows, frames, reloc)) {

@@ -288,11 +288,9 @@ impl<'m> Encode<'m, '_> {
     /// Returns the symbols whose relocations are in the Mercury view only.
     fn reserved_symbols(&self) -> Vec<u32> {
         let is_reserved = |name: &[u8]| {
-            let is_partition = name
-                .strip_prefix(known_symbols::TENSOR_MEMORY_PARTITION)
-                .is_some_and(|rest| rest.starts_with(&[0]));
             known_symbols::is_reserved_shared_symbol(name)
-                || is_partition && !self.module.options.relocatable
+                || !self.module.options.relocatable
+                    && known_symbols::is_tensor_memory_variable(name)
         };
         let symbols = (0..).zip(&self.plan.symbols);
         let reserved = symbols.filter(|(_, row)| {

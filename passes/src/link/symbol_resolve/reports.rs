@@ -56,6 +56,22 @@ impl Resolver<'_, '_> {
     }
 
     /// Adds a finding. An error ends the link after the object, and so does a warning that is one.
+    /// Reports code that keeps its columns of tensor memory otherwise than that of an earlier object
+    /// [tensor-memory-versions].
+    pub(super) fn compare_tensor_memory(&mut self, id: SymbolId, symbol: &Symbol<'_>) {
+        for other in known_symbols::other_tensor_memory(symbol.name) {
+            if self.named(NameHash::of(other), other).is_some() {
+                let message = format!(
+                    "Object '{}' cannot be linked due to version mismatch. Objects using tcgen05 in \
+                     12.x cannot be linked with 13.0 or later, they must be rebuilt with latest \
+                     compiler",
+                    self.file(id)
+                );
+                self.push(id, Diagnostic::error(link::TENSOR_MEMORY, message));
+            }
+        }
+    }
+
     pub(super) fn find(&mut self, diagnostic: Diagnostic) {
         self.failed |= diagnostic.severity >= Severity::Error
             || diagnostic.severity == Severity::Warning
