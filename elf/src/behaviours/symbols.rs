@@ -65,6 +65,9 @@ super::behaviours! {
     SPACE_CONFLICT_GOES_ON = "space-conflict-goes-on", shown by [
         "variable-against-function",
         "memory-space-mismatch",
+        "alias-before-variable",
+        "alias-before-shared-variable",
+        "dynamic-shared-before-tentative",
     ];
     /// A function that has the name of a weak variable ends the link at once: a weak one, and a
     /// strong one if another object contributes to the section of the variable.

@@ -407,7 +407,11 @@ impl<'data> Resolver<'_, 'data> {
         if !symbol.is_function() {
             self.compare_managed(id, symbol, &other, named);
         }
-        let sizes_differ = known.size != symbol.size && known.size != 0 && symbol.size != 0;
+        // The size of an alias is 0, and no size of a reference.
+        let is_alias = other.is_function() && known.definition.is_some() && known.size == 0;
+        let is_tentative = symbol.place == SymbolPlace::Common && !other.is_function();
+        let has_size = known.size != 0 || is_alias || is_tentative;
+        let sizes_differ = known.size != symbol.size && has_size && symbol.size != 0;
         if !symbol.is_function() && sizes_differ {
             self.conflict(
                 link::SIZE_MISMATCH,
@@ -419,7 +423,8 @@ impl<'data> Resolver<'_, 'data> {
         }
         let is_common = known.common_align != 0 && !symbol.is_function();
         let known_defined = known.definition.is_some() && !is_common || other.is_dynamic_shared();
-        let both_defined = known_defined && !symbol.is_undefined();
+        let both_defined =
+            known_defined && !symbol.is_undefined() && !(is_alias && symbol.is_shared());
         // [function-over-weak-variable]
         let is_over_weak_variable = both_defined
             && symbol.is_function()
@@ -469,8 +474,7 @@ impl<'data> Resolver<'_, 'data> {
         other: &Symbol<'data>,
         named: SymbolId,
     ) {
-        let is_managed = |symbol: &Symbol<'_>| symbol.other.contains(SymbolOther::MANAGED);
-        if is_managed(symbol) != is_managed(other) {
+        if variables::are_managed_otherwise(symbol, other) {
             self.conflict(
                 link::MANAGED_MISMATCH,
                 "Managed attribute doesn't match for",

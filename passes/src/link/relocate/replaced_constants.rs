@@ -15,6 +15,7 @@ use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_elf::target::attributes;
 use cuweld_ir::Fixup;
 use cuweld_ir::FunctionId;
+use cuweld_ir::IdRange;
 use cuweld_ir::Module;
 use cuweld_ir::RelocId;
 use cuweld_ir::SectionId;
@@ -53,7 +54,7 @@ pub(super) fn add(
             .map(|rows| module.sections[*rows].relocs);
         rows.into_iter().flat_map(|range| range.iter())
     };
-    let mut known: HashMap<FunctionId, Places, FixedState> = HashMap::default();
+    let mut known: HashMap<FunctionId, Option<Places>, FixedState> = HashMap::default();
     for (owner, id) in module.functions.ids().zip(&constants) {
         let Some(id) = *id else {
             continue;
@@ -80,6 +81,9 @@ pub(super) fn add(
         let places = known
             .entry(linked)
             .or_insert_with(|| places(module, linked));
+        let Some(places) = places else {
+            return Err(id);
+        };
         for cause in rows_of(id) {
             let row = &module.relocs[cause];
             let target = row.target.symbol();
@@ -120,24 +124,27 @@ fn has_two_tables(module: &Module<'_>, rows: impl Iterator<Item = RelocId>) -> b
 }
 
 /// Returns the offsets in the SASS of a function to which its branches by tables lead, by that in
-/// its Mercury code. Its compiler lists them, also where no table is among the constants.
-fn places(module: &Module<'_>, function: FunctionId) -> Places {
+/// its Mercury code; `None` if its two lists of them have not as many. Its compiler lists them, also
+/// where no table is among the constants.
+fn places(module: &Module<'_>, function: FunctionId) -> Option<Places> {
     let views = &module.functions[function].views;
-    let merc = views.merc.and_then(|merc| merc.info);
-    let targets = merc.into_iter().flat_map(|list| targets(module, list));
-    let own = views.sass.info.into_iter();
-    let places = own.flat_map(|list| self::targets(module, list));
-    targets.map(i64::from).zip(places).collect()
+    let merc = targets(module, views.merc.and_then(|merc| merc.info));
+    let sass = targets(module, views.sass.info);
+    let pairs = merc
+        .iter()
+        .map(|target| i64::from(*target))
+        .zip(sass.iter());
+    let places = pairs.map(|(target, place)| (target, *place)).collect();
+    (merc.len() == sass.len()).then_some(places)
 }
 
 /// Returns the targets of branches by tables in a list of records.
-fn targets(module: &Module<'_>, list: SectionId) -> impl Iterator<Item = u32> {
-    let records = module.sections[list].attributes.iter();
-    let records = records.map(|id| &module.attributes[id]);
-    let records = records.filter(|record| record.code == attributes::INDIRECT_BRANCH_TARGETS);
-    records.flat_map(|record| {
+fn targets(module: &Module<'_>, list: Option<SectionId>) -> Vec<u32> {
+    let records = list.map_or(IdRange::default(), |list| module.sections[list].attributes);
+    let records = records.iter().map(|id| &module.attributes[id]);
+    let mut found = Vec::new();
+    for record in records.filter(|record| record.code == attributes::INDIRECT_BRANCH_TARGETS) {
         let (mut words, _) = record.rest.as_chunks::<4>();
-        let mut found = Vec::new();
         // Of each branch its place, 0, the number of its targets, and these.
         while let [_, _, count, after @ ..] = words {
             let count = usize::try_from(u32::from_le_bytes(*count)).unwrap_or(usize::MAX);
@@ -145,6 +152,6 @@ fn targets(module: &Module<'_>, list: SectionId) -> impl Iterator<Item = u32> {
             found.extend(own.iter().map(|word| u32::from_le_bytes(*word)));
             words = after;
         }
-        found
-    })
+    }
+    found
 }

@@ -7,6 +7,7 @@ use cuweld_diagnostics::codes::link;
 use cuweld_diagnostics::codes::unsupported;
 use cuweld_elf::behaviours::symbols;
 use cuweld_elf::symbol::Binding;
+use cuweld_elf::symbol::SymbolOther;
 use cuweld_ir::LinkSymbolId;
 use cuweld_ir::MergeOutcome;
 use cuweld_ir::SectionKind;
@@ -167,6 +168,10 @@ impl<'data> Resolver<'_, 'data> {
         reference: SymbolId,
     ) {
         let known = self.module.link_symbols[link];
+        if are_managed_otherwise(symbol, &self.module.symbols[reference]) {
+            // nvlink has said so, and does not go on.
+            return;
+        }
         if known.size > symbol.size {
             let largest = self.file(self.named_by[link.index()]);
             self.larger_than_initialisation(id, symbol, &largest);
@@ -210,4 +215,9 @@ impl<'data> Resolver<'_, 'data> {
             ),
         );
     }
+}
+
+/// Returns `true` if of two variables one alone is managed memory.
+pub(super) fn are_managed_otherwise(one: &Symbol<'_>, other: &Symbol<'_>) -> bool {
+    one.other.contains(SymbolOther::MANAGED) != other.other.contains(SymbolOther::MANAGED)
 }
