@@ -19,6 +19,12 @@ impl<'data> Replay<'_, 'data> {
                 ordinal[function.index()] = index;
             }
         }
+        // [rows-of-any-constants]
+        let mut constants = self.out.constant_rows.keys();
+        let has_rows = constants.any(|id| {
+            let object = module.sections[*id].object;
+            module.objects[object].state.is_included()
+        });
         let mut prefix = (0, self.bank_prefix(0));
         let mut with_rows = Vec::new();
         let mut sorted: Vec<&BankPiece> = Vec::new();
@@ -58,8 +64,7 @@ impl<'data> Replay<'_, 'data> {
                     piece.align,
                 );
                 let id = self.of_function(link, name, header, content, true);
-                // [rows-of-any-constants]
-                if !self.out.constant_rows.is_empty() {
+                if has_rows {
                     with_rows.push((id, name));
                 }
             }
