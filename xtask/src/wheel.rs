@@ -16,8 +16,8 @@ pub fn build(profile: &str) -> Result<(), Box<dyn Error>> {
     build_in([profile; 2], &wheels, &maturin()?)
 }
 
-/// Builds the package without optimisation, but for what the tests before it have built, installs it
-/// in an environment of its own, and runs its tests.
+/// Builds the package in the profiles that steps before it have compiled its crates in, installs it in
+/// an environment of its own, and runs its tests.
 pub fn test(maturin: &str) -> Result<(), Box<dyn Error>> {
     let environment = tools::target().join("python");
     if environment.exists() {
@@ -40,19 +40,16 @@ pub fn test(maturin: &str) -> Result<(), Box<dyn Error>> {
     run(program(&of_environment("python")).args(tests))
 }
 
-/// Builds the package with one profile, the library that stands for NVIDIA's with another.
+/// Builds the package with one profile, the program in it with another.
 fn build_in(
-    [profile, of_library]: [&str; 2],
+    [of_program, profile]: [&str; 2],
     wheels: &Path,
     maturin: &str,
 ) -> Result<(), Box<dyn Error>> {
     let python = root().join("python");
     let scripts = python.join("cuweld.data/scripts");
-    put(&linker(profile)?, &scripts.join("cuweld"))?;
-    put(
-        &jitlink(of_library)?,
-        &python.join("cuweld/lib").join(JITLINK),
-    )?;
+    put(&linker(of_program)?, &scripts.join("cuweld"))?;
+    put(&jitlink(profile)?, &python.join("cuweld/lib").join(JITLINK))?;
     let mut command = program(maturin);
     command.args(["build", "--profile", profile, "--manifest-path"]);
     command.arg(python.join("Cargo.toml"));
