@@ -163,7 +163,7 @@ codes! {
         when "The type of a defined symbol is not one that compilers write.";
     SHADOWED_NAME "shadowed-name":
         "a kernel or texture with the name of a local symbol in another object"
-        when "A local symbol has the name of a kernel or texture of another object that takes part. nvlink gives two local kernels of one name (PTX without `.visible`, or an object given twice) one constant bank; they are linked as nvlink links them if they can share nothing else, as no object of the link has shared variables, textures, or constants of functions. A texture that is a parameter (`.param .texref` of PTX) is local, but nvlink looks it up by its name, and copies of its kernel share it."
+        when "A local symbol has the name of a kernel or texture of another object that takes part. nvlink gives a local kernel (PTX without `.visible`) and another kernel of its name one constant bank; they are linked as nvlink links them if they can share nothing else, as no object of the link has shared variables, textures, or constants of functions, and no two definitions are of one global name. A global kernel after a local variable of its name nvlink refuses, too. A texture that is a parameter (`.param .texref` of PTX) is local, but nvlink looks it up by its name, and copies of its kernel share it."
         advice "Give one of the two another name.";
     UNTYPED_NAME "untyped-name":
         "a symbol without a type, of a name that an object before has"

@@ -120,17 +120,27 @@ super::behaviours! {
         "unified-reference-before-plain-variable",
     ];
     /// A function or a reference to one that has the name of an earlier local kernel is an error, as
-    /// if the kernel were global. A local kernel after the first of such functions is none.
+    /// if the kernel were global, and so is a kernel after a local function. Which of the two the name
+    /// is, the first local symbol says. A local kernel after the first of such functions is no error.
     LOCAL_KERNEL_BEFORE_FUNCTION = "local-kernel-before-function", shown by [
         "local-kernel-before-function",
         "local-kernel-before-reference",
         "local-kernel-after-function",
+        "kernel-after-local-function",
+        "local-function-after-kernel",
+        "local-variable-before-local-kernel",
     ];
-    /// Local kernels of one name in several objects have one bank, that of the first: the parameters
-    /// of each are added to its end, while code and records have them at its beginning.
+    /// A local kernel and other kernels of its name have one bank, that of the first: the parameters of
+    /// each are added to its end, while code and records have them at its beginning. Those of a weak
+    /// kernel after a local one are not added, and have to have the size of the first.
     PARAMETERS_OF_LOCAL_KERNELS = "parameters-of-local-kernels", shown by [
         "local-kernels",
         "local-kernels-relocatable",
+        "local-and-global-kernel",
+        "local-and-global-kernel-relocatable",
+        "local-and-weak-kernel",
+        "local-and-weak-kernel-sizes",
+        "local-and-weak-kernel-sizes-mercury",
     ];
     /// With `-g` the first function of an object that is undefined and new to the link leaves a local
     /// symbol without a name and section, which the object's records have in place of symbol 0.

@@ -1,6 +1,5 @@
 //! Local kernels of one name, whose parameters lie in one bank [parameters-of-local-kernels].
 
-use cuweld_elf::symbol::Binding;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use foldhash::fast::FixedState;
@@ -20,7 +19,7 @@ impl SharedParameters {
         let mut kernels = Vec::new();
         for (id, function) in module.functions.iter() {
             let symbol = &module.symbols[function.symbol];
-            if symbol.bind == Binding::LOCAL && symbol.is_entry() && module.is_function_live(id) {
+            if symbol.is_entry() && module.is_function_live(id) {
                 let first = *named.entry(symbol.name).or_insert(id);
                 if first != id {
                     kernels.push((id, first));

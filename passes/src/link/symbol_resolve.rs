@@ -56,7 +56,7 @@ use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
 use cuweld_ir::table::EntityId;
 use foldhash::fast::FixedState;
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 use hashbrown::HashTable;
 
 use crate::analyses::Kinds;
@@ -109,7 +109,7 @@ impl Pass for SymbolResolve {
             function_over_variable: false,
             parameters: OnceCell::new(),
             virtual_sms: OnceCell::new(),
-            local_kernels: HashSet::default(),
+            local_functions: HashMap::default(),
             prototypes: Prototypes::default(),
             first_definition: Vec::with_capacity(most),
             named_by: Vec::with_capacity(most),
@@ -204,8 +204,8 @@ struct Resolver<'m, 'data> {
     parameters: OnceCell<Vec<u64>>,
     /// Virtual SMs by object, once two weak copies need as many registers.
     virtual_sms: OnceCell<Vec<u16>>,
-    /// The names of local kernels that came before any global symbol of the name.
-    local_kernels: HashSet<&'data [u8], FixedState>,
+    /// The first local function of each name, of those that came before any global symbol of the name.
+    local_functions: HashMap<&'data [u8], FunctionId, FixedState>,
     /// The prototypes of functions so far.
     prototypes: Prototypes<'data>,
     /// The first definitions, also those that others replaced, by resolved symbol.
@@ -256,12 +256,14 @@ impl<'data> Resolver<'_, 'data> {
             if is_size {
                 self.constants_size = Some(link);
             }
-            if symbol.is_entry() && self.named(NameHash::of(symbol.name), symbol.name).is_none() {
-                self.local_kernels.insert(symbol.name);
+            if let Some(function) = symbol.function
+                && self.named(NameHash::of(symbol.name), symbol.name).is_none()
+            {
+                self.local_functions.entry(symbol.name).or_insert(function);
             }
             link
         } else {
-            self.compare_local_kernels(id, &symbol);
+            self.compare_local_functions(id, &symbol);
             let hash = NameHash::of(symbol.name);
             match self.named(hash, symbol.name) {
                 Some(link) => {
@@ -324,11 +326,34 @@ impl<'data> Resolver<'_, 'data> {
         self.meanings.set_copy(function);
     }
 
-    /// Reports a function that has the name of a local kernel before it: nvlink takes it for
-    /// another symbol of that kernel [local-kernel-before-function].
-    fn compare_local_kernels(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
-        if symbol.is_function() && !symbol.is_entry() && self.local_kernels.contains(symbol.name) {
-            self.not_declared_global(id, symbol);
+    /// Reports a function or kernel that has the name of a local kernel or function before it: nvlink
+    /// takes it for another symbol of that [local-kernel-before-function], and a weak kernel for another
+    /// copy of a kernel, whose parameters have the same size [parameters-of-local-kernels].
+    fn compare_local_functions(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
+        let local = self.local_functions.get(symbol.name);
+        let Some(&local) = local.filter(|_| symbol.is_function()) else {
+            return;
+        };
+        let is_kernel = |symbol: SymbolId| self.module.symbols[symbol].is_entry();
+        let known = self.named(NameHash::of(symbol.name), symbol.name);
+        let known = known.map(|link| self.module.link_symbols[link].first);
+        if is_kernel(self.module.functions[local].symbol) != symbol.is_entry() {
+            // A local variable before a local kernel stands for it.
+            let of_name = |other: &&Symbol<'data>| other.is_local() && other.name == symbol.name;
+            let first = self.module.symbols.values().find(of_name);
+            if first.is_some_and(|first| first.is_entry() == symbol.is_entry()) {
+                return;
+            }
+            // Else it is reported for the global symbol.
+            if known.is_none_or(|known| is_kernel(known) == symbol.is_entry()) {
+                self.not_declared_global(id, symbol);
+            }
+        } else if let Some(function) = symbol.function
+            && symbol.is_entry()
+            && symbol.bind == Binding::WEAK
+            && known.is_none()
+        {
+            self.compare_parameters(id, function, local);
         }
     }
 

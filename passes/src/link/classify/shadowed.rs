@@ -19,9 +19,10 @@ pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
 }
 
 /// Returns the kernels, textures, samplers and surfaces that have the name of a local symbol of
-/// another object that takes part: nvlink refuses such links in some orders, and gives kernels of
-/// one name each other's parts in others. Local kernels may share their parameter bank
-/// [parameters-of-local-kernels], but no other memory.
+/// another object that takes part, where nvlink would give one parts of the other that are not
+/// measured, or refuse it. Kernels may share their parameter bank [parameters-of-local-kernels], but no
+/// other memory, and none of several definitions is to replace another. A global kernel may not come
+/// after a local variable.
 ///
 /// Returns also all symbols with the name of a texture, sampler or surface that is a parameter in
 /// another object [header-parameters], or of the kernel that it is a parameter of: nvlink looks such
@@ -35,10 +36,24 @@ pub(super) fn shadowed<'module>(module: &'module Module<'_>) -> Vec<&'module Sym
     let takes_part = |object: ObjectId| states[object.index()].is_included();
     let mut found = shadowed_among(module, takes_part);
     if !has_function_memory(module, takes_part) {
-        let locals = local_names(module, takes_part, |symbol| !symbol.is_entry());
-        found.retain(|symbol| {
-            !symbol.is_local() || !symbol.is_entry() || locals.contains_key(symbol.name)
-        });
+        let variables = local_names(module, takes_part, |symbol| !symbol.is_function());
+        let kernels = local_names(module, takes_part, |symbol| symbol.is_entry());
+        let mut definitions: HashMap<&[u8], u32, FixedState> = HashMap::default();
+        for symbol in module.symbols.values() {
+            if symbol.is_entry() && !symbol.is_local() && takes_part(symbol.object) {
+                *definitions.entry(symbol.name).or_default() += 1;
+            }
+        }
+        let may_link = |symbol: &Symbol<'_>| {
+            symbol.is_entry()
+                && (symbol.is_local()
+                    || variables
+                        .get(symbol.name)
+                        .is_none_or(|first| *first >= symbol.object))
+                && (!kernels.contains_key(symbol.name)
+                    || definitions.get(symbol.name).is_none_or(|count| *count < 2))
+        };
+        found.retain(|symbol| !may_link(symbol));
     }
     found
 }

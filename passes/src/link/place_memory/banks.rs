@@ -205,8 +205,13 @@ fn place_own<'c>(module: &mut Module<'_>, own: impl Iterator<Item = &'c Constant
         let holder = shared.holder(constants.owner).filter(|_| is_parameters);
         let kernel = holder.unwrap_or(constants.owner);
         let before = holder.and_then(|holder| ends.get(&holder)).copied();
-        let at = align_up(before.unwrap_or(0), constants.align);
-        if is_parameters {
+        let symbol = &module.symbols[module.functions[constants.owner].symbol];
+        let adds = symbol.bind != Binding::WEAK || holder.is_none();
+        let at = match adds {
+            true => align_up(before.unwrap_or(0), constants.align),
+            false => 0,
+        };
+        if is_parameters && adds {
             ends.insert(kernel, at.saturating_add(constants.size));
         }
         constants.place(module, &[kernel], at, constants.align);

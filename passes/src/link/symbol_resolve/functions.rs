@@ -103,7 +103,7 @@ impl<'data> Resolver<'_, 'data> {
 
     /// Compares the sizes of the parameters of two weak definitions of a kernel, which share one
     /// bank.
-    fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
+    pub(super) fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
         let parameters = self.parameters.get_or_init(|| {
             let mut sizes = vec![0; self.module.functions.len()];
             for section in self.module.sections.values() {

@@ -277,7 +277,12 @@ impl<'data> Replay<'_, 'data> {
             return true;
         };
         let holder = match section.kind {
-            SectionKind::FunctionConstants(0) => self.shared_parameters.holder(owner),
+            // That of the copy that is linked.
+            SectionKind::FunctionConstants(0) => {
+                let link = self.module.symbols[self.module.functions[owner].symbol].link;
+                let kernel = link.and_then(|link| self.module.link_function(link));
+                self.shared_parameters.holder(kernel.unwrap_or(owner))
+            }
             _ => None,
         };
         let taken = match section.kind {
