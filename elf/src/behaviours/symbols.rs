@@ -138,6 +138,7 @@ super::behaviours! {
         "local-kernels-relocatable",
         "local-and-global-kernel",
         "local-and-global-kernel-relocatable",
+        "local-kernels-linked-again",
         "local-and-weak-kernel",
         "local-and-weak-kernel-sizes",
         "local-and-weak-kernel-sizes-mercury",

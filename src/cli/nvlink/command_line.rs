@@ -42,6 +42,8 @@ pub enum Command {
         complete: bool,
         /// The host compiler (`--host-ccbin`).
         host_compiler: Option<String>,
+        /// What the host compiler would link: `-shared`, `-r`, or else a program.
+        kind: Option<&'static str>,
         /// Where it goes; standard output if absent.
         output: Option<String>,
     },
@@ -118,6 +120,11 @@ pub fn read_command_line(
         return Ok(Some(Command::HostLinkerScript {
             complete: kind == b"lcs-abs",
             host_compiler: low.text(Id::HostCcbin).map(file_name::text),
+            kind: match (low.given(Id::Shared), low.given(Id::RelocatableLink)) {
+                (true, _) => Some("-shared"),
+                (false, true) => Some("-r"),
+                (false, false) => None,
+            },
             output: low.text(Id::OutputFile).map(file_name::text),
         }));
     }

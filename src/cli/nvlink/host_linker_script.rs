@@ -20,13 +20,13 @@ const FATBIN_SECTIONS: &str = "SECTIONS\n{\n\
 /// Prints the default script of the linker that the host compiler uses, as nvlink has it printed
 /// with `ld --verbose` and those options of the compiler's own call of it that choose a script,
 /// without what it says about itself.
-const DEFAULT_SCRIPT: &str = r#"ld --verbose $("$CUWELD_HOST_COMPILER" -### /dev/null -m64 2>&1 | grep collect2 | grep -wo -e -pie -e "-z [^[:space:]]*" -e "-m [^[:space:]]*" -e -r -e -shared | tr "\n" " ") | grep -Fvx -e "$(ld -V)" | sed '1,2d;$d'"#;
+const DEFAULT_SCRIPT: &str = r#"ld --verbose $("$CUWELD_HOST_COMPILER" -### /dev/null $CUWELD_HOST_LINK -m64 2>&1 | grep collect2 | grep -wo -e -pie -e "-z [^[:space:]]*" -e "-m [^[:space:]]*" -e -r -e -shared | tr "\n" " ") | grep -Fvx -e "$(ld -V)" | sed '1,2d;$d'"#;
 
 /// Writes the script to a file, or to standard output. A complete one begins with the default
-/// script of the host's linker.
+/// script of the host's linker for what the host compiler would link (`-r`, `-shared`, or a program).
 pub fn host_linker_script(
     complete: bool,
-    host_compiler: Option<&str>,
+    (host_compiler, kind): (Option<&str>, Option<&str>),
     output: Option<&str>,
     stdout: &mut dyn Write,
     reporter: &mut Reporter<'_>,
@@ -36,6 +36,7 @@ pub fn host_linker_script(
         let printed = Command::new("sh")
             .args(["-c", DEFAULT_SCRIPT])
             .env("CUWELD_HOST_COMPILER", host_compiler.unwrap_or("gcc"))
+            .env("CUWELD_HOST_LINK", kind.unwrap_or_default())
             .output();
         script = match printed {
             Ok(printed) if !printed.stdout.is_empty() => printed.stdout,

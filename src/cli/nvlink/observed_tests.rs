@@ -153,9 +153,17 @@ fn host_linker_scripts_need_no_target() {
         Some(Command::HostLinkerScript {
             complete: true,
             output: None,
+            kind: None,
             ..
         })
     ));
+    // The host compiler is asked how it links the same; -shared comes before -r.
+    for (options, asked) in [(&["-r"][..], "-r"), (&["-r", "-shared"], "-shared")] {
+        assert!(matches!(
+            command(&[&["-ghls=lcs-abs"], options].concat()),
+            Some(Command::HostLinkerScript { kind: Some(kind), .. }) if kind == asked
+        ));
+    }
 }
 
 #[test]

@@ -76,12 +76,13 @@ pub fn run(
         Some(Command::HostLinkerScript {
             complete,
             host_compiler,
+            kind,
             output,
         }) => {
             let host_compiler = host_compiler.as_deref();
             host_linker_script(
                 complete,
-                host_compiler,
+                (host_compiler, kind),
                 output.as_deref(),
                 stdout,
                 &mut reporter,

@@ -503,7 +503,18 @@ impl Found {
             let section = &rows.sections[text];
             let has_parameters = self.kinds[ordinal] & PARAMETERS != 0;
             let is_kernel = shared.symbols[function.symbol].is_entry();
-            if !shared.capmerc && is_kernel != has_parameters {
+            // The parameters of kernels of one name lie in the bank of one of them after `-r`
+            // [parameters-of-local-kernels].
+            let has_others = || {
+                let mut others = object.functions.iter().zip(&self.kinds);
+                others.any(|(other, kinds)| {
+                    let other = &shared.symbols[rows.functions[other].symbol];
+                    kinds & PARAMETERS != 0
+                        && other.is_entry()
+                        && other.name == shared.symbols[function.symbol].name
+                })
+            };
+            if !shared.capmerc && is_kernel != has_parameters && !(is_kernel && has_others()) {
                 let what = unsupported::KERNEL_PARAMETERS;
                 self.refuse(About::Functions, what, text);
             }
