@@ -47,8 +47,8 @@ codes! {
         "relocations without addends for a target whose compilers write addends"
         when "An object for sm_90 and up has a section of the type `SHT_REL`.";
     SHARED_ALIGNMENT "shared-alignment":
-        "shared memory that is not aligned as its variables"
-        when "The alignment of a section of shared memory is not that of the variables in it.";
+        "shared variables without an alignment"
+        when "With `-r`, no shared variable says its alignment: nvlink divides by it.";
     UNNAMED_CODE "unnamed-code":
         "code that no function symbol names"
         when "A section of code has no function symbol.";

@@ -248,7 +248,6 @@ impl Found {
     fn sections(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>, has_reserved: bool) {
         let is_mercury = rows.shared.is_mercury;
         let symbols = &rows.shared.symbols[object.symbols];
-        let shared_aligns = LazyCell::new(|| symbols::shared_aligns(object, symbols));
         let with_symbols = LazyCell::new(|| symbols::with_symbols(object, symbols));
         for (ordinal, id) in object.sections.iter().enumerate() {
             let section = &rows.sections[id];
@@ -312,11 +311,6 @@ impl Found {
                     if section.ty == sht::REL && rows.shared.target.has_compat() =>
                 {
                     unsupported::MISSING_ADDENDS
-                }
-                SectionKind::ModuleShared | SectionKind::KernelShared
-                    if !shared_align_fits(section, shared_aligns[ordinal]) =>
-                {
-                    unsupported::SHARED_ALIGNMENT
                 }
                 SectionKind::Text if section.owner.is_none() => unsupported::UNNAMED_CODE,
                 SectionKind::Text if !(section.flags - OF_CODE).is_empty() => {
@@ -565,14 +559,6 @@ const PARAMETER_ALIGNS: [u64; 2] = [4, 8];
 
 /// Alignment in bytes of code for targets with Mercury.
 const CODE_ALIGN: u64 = 128;
-
-/// Returns `true` if a section of shared memory has the alignment of its variables, or, a kernel's,
-/// a larger one.
-fn shared_align_fits(section: &Section<'_>, of_variables: u64) -> bool {
-    matches!(of_variables, 0 | u64::MAX)
-        || section.align == of_variables
-        || section.align > of_variables && section.kind == SectionKind::KernelShared
-}
 
 /// Returns `true` if a section has bytes that are not zero.
 fn has_bytes(section: &Section<'_>) -> bool {

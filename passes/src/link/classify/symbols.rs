@@ -330,28 +330,6 @@ fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code>
     (!fits).then_some(unsupported::RESERVED_SHARED_SYMBOL)
 }
 
-/// Returns the largest alignment in bytes of the shared variables in each section of an object: 0
-/// without any, the largest number with dynamic shared memory.
-pub(super) fn shared_aligns(object: &Object<'_>, symbols: &[Symbol<'_>]) -> Vec<u64> {
-    let mut aligns = vec![0; object.sections.len()];
-    for symbol in symbols {
-        if let SymbolPlace::Section(section) = symbol.place
-            && symbol.is_shared()
-            && let Some(ordinal) = object.sections.ordinal(section)
-        {
-            let align = &mut aligns[ordinal];
-            // The alignment of dynamic shared memory is not known, nor that of a variable after it
-            // [variable-after-dynamic].
-            *align = if symbol.size == 0 || symbol.value == 0 || *align == u64::MAX {
-                u64::MAX
-            } else {
-                symbol.value.max(*align)
-            };
-        }
-    }
-    aligns
-}
-
 /// Returns `true` if a symbol has a name, but no type.
 pub(super) fn is_bare(symbol: &Symbol<'_>) -> bool {
     symbol.ty == SymbolType::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()
