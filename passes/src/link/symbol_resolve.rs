@@ -432,11 +432,14 @@ impl<'data> Resolver<'_, 'data> {
         if !symbol.is_function() {
             self.compare_managed(id, symbol, &other, named);
         }
-        // The size of an alias is 0, and no size of a reference.
+        // The size of an alias is 0, as is that of dynamic shared memory after `-r`, and no size of a
+        // reference, nor of a texture before a tentative variable.
         let is_alias = other.is_function() && known.definition.is_some() && known.size == 0;
-        let is_tentative = symbol.place == SymbolPlace::Common && !other.is_function();
+        let is_tentative =
+            symbol.place == SymbolPlace::Common && !other.is_function() && !other.ty.is_header();
         let has_size = known.size != 0 || is_alias || is_tentative;
-        let sizes_differ = known.size != symbol.size && has_size && symbol.size != 0;
+        let is_sized = symbol.size != 0 || matches!(symbol.place, SymbolPlace::Section(_));
+        let sizes_differ = known.size != symbol.size && has_size && is_sized;
         if !symbol.is_function() && sizes_differ {
             self.conflict(
                 link::SIZE_MISMATCH,
