@@ -464,8 +464,12 @@ impl<'data> Resolver<'_, 'data> {
         if both_defined && other.bind != Binding::WEAK && symbol.bind != Binding::WEAK {
             self.duplicate(id, named);
         }
-        self.function_over_variable |=
-            symbol.is_function() && !symbol.is_entry() && !other.is_function();
+        let is_weak_unified =
+            symbol.bind == Binding::WEAK && symbol.other.contains(SymbolOther::UNIFIED);
+        self.function_over_variable |= symbol.is_function()
+            && !symbol.is_entry()
+            && !is_weak_unified
+            && !other.is_function();
         let replaces = is_over_weak_variable && symbol.bind != Binding::WEAK;
         if replaces && self.has_joined(&other, symbol.object) {
             let name = displayed(symbol.name);
