@@ -5,7 +5,10 @@ super::behaviours! {
 
     /// Below sm_90, each parameter of a kernel with more than 4,352 bytes of them is an error if an
     /// object of the link is of a toolkit before 12.1; with `-r` none is.
-    LARGE_PARAMETERS = "large-parameters", shown by ["parameters-beside-older-object"];
+    LARGE_PARAMETERS = "large-parameters", shown by [
+        "parameters-beside-older-object",
+        "parameters-beside-older-object-left-out",
+    ];
     /// An error that is not fatal does not end a link: warnings about stacks, errors about memory,
     /// undefined names, the call graph with limits, and resources follow each other, and the output
     /// is dropped in the end. Each undefined name is reported once, for the first object that names

@@ -4,6 +4,7 @@ use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::link;
 use cuweld_elf::target::attributes;
 use cuweld_ir::Attribute;
+use cuweld_ir::Fate;
 use cuweld_ir::Module;
 
 /// Bytes of parameters that a kernel may have beside any object below sm_90, 4 KiB and what is
@@ -27,11 +28,11 @@ pub(super) fn found(module: &Module<'_>) -> Vec<Diagnostic> {
     let Some((_, older)) = objects.find(|(_, row)| is_older(module.origin(row).toolkit)) else {
         return Vec::new();
     };
-    let kernels = module
-        .functions
-        .iter()
-        .filter(|(id, row)| module.is_function_live(*id) && module.symbols[row.symbol].is_entry());
-    let lists = kernels.filter_map(|(_, row)| {
+    // Kernels that options leave out count.
+    let kernels = module.functions.values();
+    let kernels =
+        kernels.filter(|row| row.fate == Fate::Prevailing && module.symbols[row.symbol].is_entry());
+    let lists = kernels.filter_map(|row| {
         let list = module.sections[row.views.merged_info()?].attributes;
         let records = module.attributes[list].iter();
         let size = |record: &Attribute<'_>| match record.code {

@@ -466,10 +466,8 @@ impl<'data> Resolver<'_, 'data> {
         }
         let is_weak_unified =
             symbol.bind == Binding::WEAK && symbol.other.contains(SymbolOther::UNIFIED);
-        self.function_over_variable |= symbol.is_function()
-            && !symbol.is_entry()
-            && !is_weak_unified
-            && !other.is_function();
+        self.function_over_variable |=
+            symbol.is_function() && !symbol.is_entry() && !is_weak_unified && !other.is_function();
         let replaces = is_over_weak_variable && symbol.bind != Binding::WEAK;
         if replaces && self.has_joined(&other, symbol.object) {
             let name = displayed(symbol.name);
