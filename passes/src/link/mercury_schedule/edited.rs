@@ -28,6 +28,7 @@ use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::SymbolId;
 use cuweld_ir::SymbolPlace;
+use cuweld_ir::SymbolRef;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -491,10 +492,36 @@ fn table_of_lines<'data>(
     };
     let bytes = module.sections[table].bytes();
     if let Some((ids, kept)) = replaced(module, &module.sections[rows], bytes, made) {
+        let starts = (lines::units(bytes), lines::units(&kept.bytes));
+        if let (Some(before), Some(after)) = starts
+            && before != after
+        {
+            move_units(module, table, &before, &after);
+        }
         module.sections[table].content = SectionContent::Bytes(arena.bytes(&kept.bytes));
         for (id, place) in ids.into_iter().zip(kept.addresses) {
             if let Some(place) = place {
                 module.relocs[id].offset = place;
+            }
+        }
+    }
+}
+
+/// Has what refers to a unit of a table of lines after the first, in an object of a link with `-r`,
+/// refer to where that begins now.
+fn move_units(module: &mut Module<'_>, table: SectionId, before: &[u64], after: &[u64]) {
+    let object = module.sections[table].object;
+    for id in module.objects[object].sections.iter() {
+        if module.sections[id].kind != SectionKind::SassRelocs {
+            continue;
+        }
+        for row in module.sections[id].relocs.iter() {
+            let row = &mut module.relocs[row];
+            if row.target == SymbolRef::Section(table)
+                && let Ok(unit) = before.binary_search(&(row.addend as u64))
+                && let Some(start) = after.get(unit)
+            {
+                row.addend = *start as i64;
             }
         }
     }
