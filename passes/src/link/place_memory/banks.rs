@@ -195,8 +195,9 @@ pub fn place_by_function(
     place_own(module, constants.iter().chain(&orphans));
 }
 
-/// Begins the bank of each function with its own constants. The parameters of local kernels of one
-/// name lie one after the other in the bank of the first [parameters-of-local-kernels].
+/// Begins the bank of each function with its own constants. The parameters of a local kernel and of
+/// others of its name lie one after the other in the bank of the first
+/// [parameters-of-local-kernels].
 fn place_own<'c>(module: &mut Module<'_>, own: impl Iterator<Item = &'c Constants>) {
     let shared = SharedParameters::of(module);
     let mut ends: HashMap<FunctionId, u64, FixedState> = HashMap::default();
@@ -206,12 +207,15 @@ fn place_own<'c>(module: &mut Module<'_>, own: impl Iterator<Item = &'c Constant
         let kernel = holder.unwrap_or(constants.owner);
         let before = holder.and_then(|holder| ends.get(&holder)).copied();
         let symbol = &module.symbols[module.functions[constants.owner].symbol];
-        let adds = symbol.bind != Binding::WEAK || holder.is_none();
-        let at = match adds {
-            true => align_up(before.unwrap_or(0), constants.align),
-            false => 0,
-        };
-        if is_parameters && adds {
+        if holder.is_some() && symbol.bind == Binding::WEAK {
+            // It has those of the first.
+            for (section, ..) in &constants.sections {
+                module.sections[*section].place = Some(0);
+            }
+            continue;
+        }
+        let at = align_up(before.unwrap_or(0), constants.align);
+        if is_parameters {
             ends.insert(kernel, at.saturating_add(constants.size));
         }
         constants.place(module, &[kernel], at, constants.align);
