@@ -1,5 +1,7 @@
 //! Kernels of one name, all but one local, whose parameters lie in one bank [parameters-of-local-kernels].
 
+use cuweld_elf::symbol::Binding;
+use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
@@ -17,8 +19,13 @@ pub(crate) struct SharedParameters {
 impl SharedParameters {
     /// Finds them, in a walk over all functions.
     pub(crate) fn of(module: &Module<'_>) -> Self {
-        let mut kernels = Self::among(module, |_| true);
-        if !kernels.is_empty() {
+        let mut kernels = Vec::new();
+        let is_local = |(id, function): (FunctionId, &Function)| {
+            let symbol = &module.symbols[function.symbol];
+            symbol.bind == Binding::LOCAL && symbol.is_entry() && module.is_function_live(id)
+        };
+        // Few links have local kernels, and of global ones no two have one name.
+        if module.functions.iter().any(is_local) {
             let mut has_bank = vec![false; module.functions.len()];
             for section in module.sections.values() {
                 if let (SectionKind::FunctionConstants(0), Some(owner)) =

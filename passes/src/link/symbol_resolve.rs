@@ -110,6 +110,7 @@ impl Pass for SymbolResolve {
             parameters: OnceCell::new(),
             virtual_sms: OnceCell::new(),
             local_functions: HashMap::default(),
+            first_locals: OnceCell::new(),
             prototypes: Prototypes::default(),
             first_definition: Vec::with_capacity(most),
             named_by: Vec::with_capacity(most),
@@ -206,6 +207,8 @@ struct Resolver<'m, 'data> {
     virtual_sms: OnceCell<Vec<u16>>,
     /// The first local function of each name, of those that came before any global symbol of the name.
     local_functions: HashMap<&'data [u8], FunctionId, FixedState>,
+    /// The first local symbol of each name, once a name is an error by that.
+    first_locals: OnceCell<HashMap<&'data [u8], SymbolId, FixedState>>,
     /// The prototypes of functions so far.
     prototypes: Prototypes<'data>,
     /// The first definitions, also those that others replaced, by resolved symbol.
@@ -324,37 +327,6 @@ impl<'data> Resolver<'_, 'data> {
         let function = &mut self.module.functions[function];
         function.fate = fate;
         self.meanings.set_copy(function);
-    }
-
-    /// Reports a function or kernel that has the name of a local kernel or function before it: nvlink
-    /// takes it for another symbol of that [local-kernel-before-function], and a weak kernel for another
-    /// copy of a kernel, whose parameters have the same size [parameters-of-local-kernels].
-    fn compare_local_functions(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
-        let local = self.local_functions.get(symbol.name);
-        let Some(&local) = local.filter(|_| symbol.is_function()) else {
-            return;
-        };
-        let is_kernel = |symbol: SymbolId| self.module.symbols[symbol].is_entry();
-        let known = self.named(NameHash::of(symbol.name), symbol.name);
-        let known = known.map(|link| self.module.link_symbols[link].first);
-        if is_kernel(self.module.functions[local].symbol) != symbol.is_entry() {
-            // A local variable before a local kernel stands for it.
-            let of_name = |other: &&Symbol<'data>| other.is_local() && other.name == symbol.name;
-            let first = self.module.symbols.values().find(of_name);
-            if first.is_some_and(|first| first.is_entry() == symbol.is_entry()) {
-                return;
-            }
-            // Else it is reported for the global symbol.
-            if known.is_none_or(|known| is_kernel(known) == symbol.is_entry()) {
-                self.not_declared_global(id, symbol);
-            }
-        } else if let Some(function) = symbol.function
-            && symbol.is_entry()
-            && symbol.bind == Binding::WEAK
-            && known.is_none()
-        {
-            self.compare_parameters(id, function, local);
-        }
     }
 
     /// Merges another symbol of a name that is known.

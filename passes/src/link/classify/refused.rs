@@ -485,6 +485,7 @@ impl Found {
 
     fn functions(&mut self, rows: &Rows<'_, '_>, object: &Object<'_>) {
         let shared = &rows.shared;
+        let mut with_bank = None;
         for (ordinal, id) in object.functions.iter().enumerate() {
             let function = &rows.functions[id];
             if !shared.is_mercury
@@ -497,18 +498,15 @@ impl Found {
             let section = &rows.sections[text];
             let has_parameters = self.kinds[ordinal] & PARAMETERS != 0;
             let is_kernel = shared.symbols[function.symbol].is_entry();
-            // The parameters of kernels of one name lie in the bank of one of them after `-r`
-            // [parameters-of-local-kernels].
-            let has_others = || {
-                let mut others = object.functions.iter().zip(&self.kinds);
-                others.any(|(other, kinds)| {
-                    let other = &shared.symbols[rows.functions[other].symbol];
-                    kinds & PARAMETERS != 0
-                        && other.is_entry()
-                        && other.name == shared.symbols[function.symbol].name
-                })
+            let is_odd = !shared.capmerc && is_kernel != has_parameters;
+            let mut shares = || {
+                let names = with_bank.get_or_insert_with(|| {
+                    let has_bank = |ordinal: usize| self.kinds[ordinal] & PARAMETERS != 0;
+                    symbols::kernels_with_bank(rows, object, has_bank)
+                });
+                names.contains(shared.symbols[function.symbol].name)
             };
-            if !shared.capmerc && is_kernel != has_parameters && !(is_kernel && has_others()) {
+            if is_odd && !(is_kernel && shares()) {
                 let what = unsupported::KERNEL_PARAMETERS;
                 self.refuse(About::Functions, what, text);
             }

@@ -330,6 +330,21 @@ fn reserved_variable(symbol: &Symbol<'_>, section: &Section<'_>) -> Option<Code>
     (!fits).then_some(unsupported::RESERVED_SHARED_SYMBOL)
 }
 
+/// Returns the names of an object's kernels that have a bank of parameters, which `has_bank` says of
+/// its functions by ordinal: after `-r` those of other kernels of the name lie in it
+/// [parameters-of-local-kernels].
+pub(super) fn kernels_with_bank<'data>(
+    rows: &Rows<'_, 'data>,
+    object: &Object<'_>,
+    has_bank: impl Fn(usize) -> bool,
+) -> HashSet<&'data [u8], FixedState> {
+    let functions = object.functions.iter().enumerate();
+    let with_bank = functions.filter(|(ordinal, _)| has_bank(*ordinal));
+    let symbols = with_bank.map(|(_, id)| &rows.shared.symbols[rows.functions[id].symbol]);
+    let kernels = symbols.filter(|symbol| symbol.is_entry());
+    kernels.map(|symbol| symbol.name).collect()
+}
+
 /// Returns `true` if a symbol has a name, but no type.
 pub(super) fn is_bare(symbol: &Symbol<'_>) -> bool {
     symbol.ty == SymbolType::NOTYPE && !symbol.is_local() && !symbol.name.is_empty()

@@ -101,9 +101,55 @@ impl<'data> Resolver<'_, 'data> {
         virtual_sms[self.module.symbols[symbol].object.index()]
     }
 
+    /// Reports a function or kernel that has the name of a local kernel or function before it: nvlink
+    /// takes it for another symbol of that [local-kernel-before-function], and a weak kernel for another
+    /// copy of a kernel, whose parameters have the same size [parameters-of-local-kernels].
+    pub(super) fn compare_local_functions(&mut self, id: SymbolId, symbol: &Symbol<'data>) {
+        let local = self.local_functions.get(symbol.name);
+        let Some(&local) = local.filter(|_| symbol.is_function()) else {
+            return;
+        };
+        let is_kernel = |symbol: SymbolId| self.module.symbols[symbol].is_entry();
+        let known = self.named(NameHash::of(symbol.name), symbol.name);
+        let known = known.map(|link| self.module.link_symbols[link].first);
+        if is_kernel(self.module.functions[local].symbol) != symbol.is_entry() {
+            // A local variable before a local kernel stands for it.
+            let first = self.first_locals().get(symbol.name).copied();
+            if first.is_some_and(|first| is_kernel(first) == symbol.is_entry()) {
+                return;
+            }
+            // Else it is reported for the global symbol.
+            if known.is_none_or(|known| is_kernel(known) == symbol.is_entry()) {
+                self.not_declared_global(id, symbol);
+            }
+        } else if let Some(function) = symbol.function
+            && symbol.is_entry()
+            && symbol.bind == Binding::WEAK
+            && known.is_none()
+        {
+            self.compare_parameters(id, function, local);
+        }
+    }
+
+    /// Returns the first local symbol of each name in the link.
+    fn first_locals(&self) -> &HashMap<&'data [u8], SymbolId, FixedState> {
+        self.first_locals.get_or_init(|| {
+            let mut first = HashMap::default();
+            for (_, object) in self.module.included_objects() {
+                for id in object.symbols.iter() {
+                    let symbol = &self.module.symbols[id];
+                    if symbol.is_local() {
+                        first.entry(symbol.name).or_insert(id);
+                    }
+                }
+            }
+            first
+        })
+    }
+
     /// Compares the sizes of the parameters of two weak definitions of a kernel, which share one
     /// bank.
-    pub(super) fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
+    fn compare_parameters(&mut self, id: SymbolId, new: FunctionId, old: FunctionId) {
         let parameters = self.parameters.get_or_init(|| {
             let mut sizes = vec![0; self.module.functions.len()];
             for section in self.module.sections.values() {
