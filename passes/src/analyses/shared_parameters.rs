@@ -1,7 +1,7 @@
-//! Kernels of one name, all but one local, whose parameters lie in one bank [parameters-of-local-kernels].
+//! Kernels of one name, all but one local, whose parameters lie in one bank
+//! [parameters-of-local-kernels].
 
 use cuweld_elf::symbol::Binding;
-use cuweld_ir::Function;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
 use cuweld_ir::SectionKind;
@@ -17,45 +17,34 @@ pub(crate) struct SharedParameters {
 }
 
 impl SharedParameters {
-    /// Finds them, in a walk over all functions.
+    /// Finds them, in walks over all functions and, with local kernels, all sections.
     pub(crate) fn of(module: &Module<'_>) -> Self {
-        let mut kernels = Vec::new();
-        let is_local = |(id, function): (FunctionId, &Function)| {
-            let symbol = &module.symbols[function.symbol];
-            symbol.bind == Binding::LOCAL && symbol.is_entry() && module.is_function_live(id)
+        let mut shared = SharedParameters::default();
+        let kernels = || {
+            module.functions.iter().filter_map(|(id, function)| {
+                let symbol = &module.symbols[function.symbol];
+                (symbol.is_entry() && module.is_function_live(id)).then_some((id, symbol))
+            })
         };
         // Few links have local kernels, and of global ones no two have one name.
-        if module.functions.iter().any(is_local) {
-            let mut has_bank = vec![false; module.functions.len()];
-            for section in module.sections.values() {
-                if let (SectionKind::FunctionConstants(0), Some(owner)) =
-                    (section.kind, section.owner)
-                {
-                    has_bank[owner.index()] = true;
-                }
-            }
-            kernels = Self::among(module, |kernel| has_bank[kernel.index()]);
+        if !kernels().any(|(_, symbol)| symbol.bind == Binding::LOCAL) {
+            return shared;
         }
-        SharedParameters { kernels }
-    }
-
-    /// Returns the kernels that have the name of one before them, with the first of the name.
-    fn among(
-        module: &Module<'_>,
-        has_bank: impl Fn(FunctionId) -> bool,
-    ) -> Vec<(FunctionId, FunctionId)> {
+        let mut has_bank = vec![false; module.functions.len()];
+        for section in module.sections.values() {
+            if let (SectionKind::FunctionConstants(0), Some(owner)) = (section.kind, section.owner)
+            {
+                has_bank[owner.index()] = true;
+            }
+        }
         let mut named: HashMap<&[u8], FunctionId, FixedState> = HashMap::default();
-        let mut kernels = Vec::new();
-        for (id, function) in module.functions.iter() {
-            let symbol = &module.symbols[function.symbol];
-            if symbol.is_entry() && module.is_function_live(id) && has_bank(id) {
-                let first = *named.entry(symbol.name).or_insert(id);
-                if first != id {
-                    kernels.push((id, first));
-                }
+        for (id, symbol) in kernels().filter(|(id, _)| has_bank[id.index()]) {
+            let first = *named.entry(symbol.name).or_insert(id);
+            if first != id {
+                shared.kernels.push((id, first));
             }
         }
-        kernels
+        shared
     }
 
     /// Returns `true` if no two kernels have one name.
