@@ -107,7 +107,11 @@ impl Pass for CheckLink {
             },
             || {
                 let mut check = Check::default();
-                let given = records::check(&link, &mut check);
+                let given = records::check(
+                    &link,
+                    live.reaching_kernels().map(|(link, _)| link),
+                    &mut check,
+                );
                 if !module.options.relocatable {
                     resources::check(&link, graph, live, &given, &mut check);
                 }

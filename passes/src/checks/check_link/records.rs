@@ -1,6 +1,5 @@
 //! Attribute records: what they refer to, and what they say of functions.
 
-use cuweld_elf::behaviours::attributes;
 use cuweld_elf::target::attributes as code;
 use cuweld_ir::Attribute;
 use cuweld_ir::AttributeId;
@@ -13,48 +12,59 @@ use super::Link;
 /// What the records of the output say of a function, by resolved symbol.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Given {
-    /// REGCOUNT.
+    /// Whether it is a kernel whose needs are compared.
+    is_kernel: bool,
+    /// REGCOUNT of a kernel.
     pub(super) registers: u32,
-    /// MIN_STACK_SIZE, in bytes.
+    /// MIN_STACK_SIZE of a kernel, in bytes.
     pub(super) stack: u32,
     /// FRAME_SIZE, in bytes.
     pub(super) frame: u32,
-    /// NUM_BARRIERS, or the count in flags.
-    pub(super) barriers: u8,
+    /// NUM_BARRIERS.
+    pub(super) barriers: Option<u8>,
+}
+
+impl Given {
+    /// Returns `true` if the value of a record with this code counts: others lie in the inputs, each
+    /// in another page, and need not be read.
+    fn asks_for(&self, code: u8) -> bool {
+        match code {
+            code::REGCOUNT | code::MIN_STACK_SIZE => self.is_kernel,
+            code::FRAME_SIZE => true,
+            _ => false,
+        }
+    }
 }
 
 /// Records whose rows and values are loaded together.
 const TOGETHER: usize = 64;
 
 /// Checks `record-target`; returns what records say, by index of resolved symbols.
-pub(super) fn check(link: &Link<'_, '_>, check: &mut Check) -> Vec<Given> {
+pub(super) fn check(
+    link: &Link<'_, '_>,
+    kernels: impl Iterator<Item = LinkSymbolId>,
+    check: &mut Check,
+) -> Vec<Given> {
     let module = link.module;
     let mut given = vec![Given::default(); module.link_symbols.len()];
-    let are_in_flags = module.toolkit.has(&attributes::BARRIERS_STAY_IN_FLAGS);
+    kernels.for_each(|kernel| given[kernel.index()].is_kernel = true);
     for list in &module.merged_info {
         let Some(function) = list.function else {
             check_module(link, &list.records, &mut given, check);
             continue;
         };
-        let mut barriers = match are_in_flags {
-            true => module.functions[function].flag_barriers,
-            false => 0,
-        };
         for id in &list.records {
             let record = &module.attributes[*id];
-            if record.code == code::NUM_BARRIERS {
-                barriers = record.value as u8;
+            if record.code == code::NUM_BARRIERS
+                && let Some(function) = link.meanings.link(module.functions[function].symbol)
+            {
+                given[function.index()].barriers = Some(record.value as u8);
             }
             if !record.refs.is_empty()
                 && let Some(said) = check_targets(link, record, check)
             {
                 note(said, record, &mut given);
             }
-        }
-        if barriers != 0
-            && let Some(function) = link.meanings.link(module.functions[function].symbol)
-        {
-            given[function.index()].barriers = barriers;
         }
     }
     given
@@ -81,10 +91,7 @@ fn check_module(
             let record = &module.attributes[*id];
             let first = check_targets(link, record, check);
             if let Some(function) = first
-                && matches!(
-                    code,
-                    code::REGCOUNT | code::MIN_STACK_SIZE | code::FRAME_SIZE
-                )
+                && given[function.index()].asks_for(code)
             {
                 said.push((function, record));
             }
@@ -98,6 +105,9 @@ fn check_module(
 /// Notes what a record says of a function.
 fn note(function: LinkSymbolId, record: &Attribute<'_>, given: &mut [Given]) {
     let given = &mut given[function.index()];
+    if !given.asks_for(record.code) {
+        return;
+    }
     let value = || record.word(0).unwrap_or(0);
     match record.code {
         code::REGCOUNT => given.registers = value(),

@@ -59,71 +59,56 @@ pub(super) fn check(link: &Link<'_, '_>, threads: &Threads) -> Check {
     check
 }
 
-/// Rows in which the end of a section is looked for: most have fewer.
-const NEAR: usize = 32;
-
-/// Checks some of the rows. Sections without rows are not looked at, nor rows that need no proof.
+/// Checks some of the rows.
 fn check_rows(link: &Link<'_, '_>, part: Range<usize>) -> Check {
     let mut check = Check::default();
-    let module = link.module;
-    let rows = module.relocs.values().as_slice();
-    let mut start = part.start;
-    while start < part.end {
-        let id = rows[start].section;
-        // Rows say where most sections end: asking the section would have each wait for memory
-        // before the next one is known.
-        let near = &rows[start..part.end.min(start + NEAR)];
-        let end = match near.iter().position(|row| row.section != id) {
-            Some(count) => start + count,
-            None => module.sections[id].relocs.indices().end,
-        };
-        let end = end.clamp(start + 1, part.end);
-        if let Some(holder) = Holder::new(link, id) {
-            check_section(link, &holder, start, &rows[start..end], &mut check);
-        }
-        start = end;
-    }
-    check
-}
-
-/// Checks rows of a section, the first of which is at `start`.
-fn check_section(
-    link: &Link<'_, '_>,
-    holder: &Holder,
-    start: usize,
-    rows: &[Reloc],
-    check: &mut Check,
-) {
-    let is_kept = |reloc: &Reloc| matches!(reloc.plan, RelocAction::Keep { .. });
+    let rows = &link.module.relocs.values().as_slice()[part.clone()];
+    // What the rows apply to is of interest for the few that need proof: sections lie anywhere in
+    // memory.
+    let (mut held, mut holder) = (None, None);
     let mut rest = rows.iter();
     while let Some(reloc) = rest.next() {
-        let ordinal = rows.len() - rest.len() - 1;
         let is_sound = match reloc.plan {
             RelocAction::Keep { .. } => {
                 let is_symbol = matches!(reloc.target, SymbolRef::Symbol(_));
-                let is_sound = is_symbol && link.dead(reloc.target).is_none();
-                // Rows of tables have one target.
-                let is_like = |other: &Reloc| is_kept(other) && other.target == reloc.target;
-                if is_sound {
-                    let others = rest.as_slice();
-                    let alike = others.iter().position(|other| !is_like(other));
-                    rest = others[alike.unwrap_or(others.len())..].iter();
-                }
-                is_sound
+                is_symbol && link.dead(reloc.target).is_none()
             }
-            RelocAction::Apply { .. } => !holder.runs || !link.is_unplaced(reloc.target),
+            RelocAction::Apply { .. } => !link.is_unplaced(reloc.target),
             _ => false,
         };
-        if !is_sound {
-            let row = Row {
-                link,
-                id: RelocId::new(start + ordinal),
-                reloc,
-                holder,
-            };
-            row.check(check);
+        if is_sound {
+            if matches!(reloc.plan, RelocAction::Keep { .. }) {
+                // Rows of tables have one target.
+                let is_like = |other: &Reloc| {
+                    matches!(other.plan, RelocAction::Keep { .. }) && other.target == reloc.target
+                };
+                let others = rest.as_slice();
+                let alike = others.iter().position(|other| !is_like(other));
+                rest = others[alike.unwrap_or(others.len())..].iter();
+            }
+            continue;
         }
+        let section = reloc.section;
+        if held != Some(section) {
+            held = Some(section);
+            holder = Holder::new(link, section);
+        }
+        let Some(holder) = &holder else {
+            let behind = link.module.sections[section].relocs.indices().end;
+            let next = rows.len() - rest.len();
+            let behind = behind.min(part.end).saturating_sub(part.start);
+            rest = rows[next.max(behind)..].iter();
+            continue;
+        };
+        let row = Row {
+            link,
+            id: RelocId::new(part.end - rest.len() - 1),
+            reloc,
+            holder,
+        };
+        row.check(&mut check);
     }
+    check
 }
 
 impl Holder {
@@ -302,6 +287,9 @@ impl Row<'_, '_> {
 
     /// Checks that a variable in shared memory has an address where code that can run uses it.
     fn place(&self, check: &mut Check) {
+        if !self.holder.runs {
+            return;
+        }
         let Some((symbol, row)) = self.symbol() else {
             return;
         };

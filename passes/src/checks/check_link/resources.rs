@@ -1,5 +1,8 @@
 //! Registers, barriers and stack of kernels against what they reach.
 
+use cuweld_elf::behaviours::attributes;
+use cuweld_ir::FunctionId;
+use cuweld_ir::LinkSymbolId;
 use cuweld_ir::table::EntityId;
 
 use super::Check;
@@ -8,13 +11,15 @@ use super::records::Given;
 use crate::analyses::CallGraph;
 use crate::analyses::LiveFunctions;
 
-/// What a function needs with all that it calls.
+/// What a function needs: by itself, then with all that it calls.
 #[derive(Clone, Copy, Default)]
 struct Need {
     registers: u32,
-    /// Bytes of stack, modulo 2^32 as nvlink counts them; `None` with recursion.
-    stack: Option<u32>,
+    /// Bytes of stack, modulo 2^32 as nvlink counts them.
+    stack: u32,
     barriers: u8,
+    /// Whether it reaches recursion: nobody knows its stack.
+    recurses: bool,
 }
 
 /// The stack of a kernel that reaches recursion, in its MIN_STACK_SIZE record too.
@@ -29,23 +34,27 @@ pub(super) fn check(
     check: &mut Check,
 ) {
     let module = link.module;
-    // By node of the call graph, prototypes included.
-    let nothing = Need {
-        stack: Some(0),
-        ..Need::default()
+    let are_in_flags = module.toolkit.has(&attributes::BARRIERS_STAY_IN_FLAGS);
+    let barriers = |link: LinkSymbolId, function: FunctionId| {
+        let in_flags = || match are_in_flags {
+            true => module.functions[function].flag_barriers,
+            false => 0,
+        };
+        given[link.index()].barriers.unwrap_or_else(in_flags)
     };
-    let mut own = vec![nothing; graph.node_count()];
+    // By node of the call graph, prototypes included.
+    let mut needs = vec![Need::default(); graph.node_count()];
     for (link, function) in live.defined() {
-        let given = given[link.index()];
-        own[link.index()] = Need {
+        needs[link.index()] = Need {
             registers: module.functions[function].registers,
-            stack: Some(given.frame),
-            barriers: given.barriers,
+            stack: given[link.index()].frame,
+            barriers: barriers(link, function),
+            recurses: false,
         };
     }
-    let needs = needs(graph, &own);
-    for (kernel, _) in live.reaching_kernels() {
-        let need = needs[graph.components().of_node[kernel.index()] as usize];
+    add_callees(graph, &mut needs);
+    for (kernel, function) in live.reaching_kernels() {
+        let need = needs[kernel.index()];
         let has = given[kernel.index()];
         let mut compare = |rule, has: u32, need: u32, unit| {
             if has < need {
@@ -54,44 +63,46 @@ pub(super) fn check(
             }
         };
         // A compiler may leave the record out; `propagate-resources` has its say on that.
-        if own[kernel.index()].registers != 0 {
+        if module.functions[function].registers != 0 {
             compare("registers", has.registers, need.registers, "");
         }
-        compare("barriers", has.barriers.into(), need.barriers.into(), "");
-        compare("stack", has.stack, need.stack.unwrap_or(UNKNOWN), " bytes");
+        let of_kernel = barriers(kernel, function);
+        compare("barriers", of_kernel.into(), need.barriers.into(), "");
+        let stack = if need.recurses { UNKNOWN } else { need.stack };
+        compare("stack", has.stack, stack, " bytes");
     }
 }
 
-/// Returns the needs of the functions of each component of the call graph, given what each needs by
-/// itself.
-fn needs(graph: &CallGraph, own: &[Need]) -> Vec<Need> {
+/// Adds to what each node of the call graph needs by itself what its callees need.
+fn add_callees(graph: &CallGraph, needs: &mut [Need]) {
     let components = graph.components();
-    let mut needs: Vec<Need> = Vec::with_capacity(components.len());
     for (index, members) in components.iter().enumerate() {
-        let mut need = Need::default();
-        let (mut frame, mut deepest) = (None, Some(0));
+        let is_cyclic = components.cyclic[index];
+        let mut need = Need {
+            recurses: is_cyclic,
+            ..Need::default()
+        };
+        let (mut frame, mut deepest) = (0, 0);
         for &node in members {
-            let own = own[node as usize];
+            let own = needs[node as usize];
             need.registers = need.registers.max(own.registers);
             need.barriers = need.barriers.max(own.barriers);
             frame = own.stack;
-            for successor in graph.successors(node) {
-                let next = components.of_node[successor as usize] as usize;
-                // Callees come first, so that only those of this component have none yet.
-                if let Some(callee) = needs.get(next) {
-                    need.registers = need.registers.max(callee.registers);
-                    need.barriers = need.barriers.max(callee.barriers);
-                    deepest = deepest.zip(callee.stack).map(|(a, b): (u32, u32)| a.max(b));
+            for callee in graph.successors(node) {
+                // Callees come first: only those of this component lack what they call.
+                if is_cyclic && components.of_node[callee as usize] as usize == index {
+                    continue;
                 }
+                let callee = needs[callee as usize];
+                need.registers = need.registers.max(callee.registers);
+                need.barriers = need.barriers.max(callee.barriers);
+                need.recurses |= callee.recurses;
+                deepest = deepest.max(callee.stack);
             }
         }
-        need.stack = match components.cyclic.get(index) {
-            Some(true) => None,
-            _ => frame
-                .zip(deepest)
-                .map(|(a, b): (u32, u32)| a.wrapping_add(b)),
-        };
-        needs.push(need);
+        need.stack = u32::wrapping_add(frame, deepest);
+        for &node in members {
+            needs[node as usize] = need;
+        }
     }
-    needs
 }
