@@ -297,6 +297,16 @@ super::behaviours! {
         "toolkit-13-mercury-lines",
         "toolkit-13-mercury-lines-relocatable",
     ];
+    /// Both views have abbreviations, ranges, locations, macros, names and strings in one place of the
+    /// file; of other debug information, of an unknown name too, each has a copy.
+    SHARED_DEBUG = "shared-debug", shown by [
+        "mercury-debug-macros",
+        "mercury-debug-ranges",
+        "relocatable-mercury-debug-ranges",
+    ];
+    /// Where code is made anew, places in `.debug_info`, `.debug_loc`, frames and line tables follow
+    /// it; other debug information has those of the object's code.
+    LABELS_STAY = "labels-stay", shown by ["mercury-labels-of-scheduled-code"];
     /// Both views have one `.debug_info`.
     ONE_DEBUG_INFO = "one-debug-info" since (13, 5), shown by ["toolkit-13-mercury-debug"];
     /// Functions for sm_107 have a record 0x67 of 0, which compilers do not write.

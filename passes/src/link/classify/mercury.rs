@@ -169,21 +169,12 @@ fn of_earlier_compiler(module: &Module<'_>) -> Option<Diagnostic> {
 /// Returns `true` if a section holds debug information of a kind that is known to be linked
 /// exactly, by its name in the view.
 pub(crate) fn is_debug(name: &[u8]) -> bool {
-    const KNOWN: [&[u8]; 12] = [
-        b".debug_abbrev",
-        b".debug_frame",
-        b".debug_info",
-        b".debug_line",
-        b".debug_loc",
-        b".debug_macinfo",
-        b".debug_pubnames",
-        b".debug_pubtypes",
-        b".debug_str",
+    const KNOWN: [&[u8]; 3] = [
         b".nv_debug_info_reg_sass",
         b".nv_debug_info_reg_type",
         b".nv_debug_line_sass",
     ];
-    KNOWN.contains(&name) || name.starts_with(b".nv_debug_ptx_txt")
+    KNOWN.contains(&name) || name.starts_with(b".debug_") || name.starts_with(b".nv_debug_ptx_txt")
 }
 
 /// The views of an object of more bytes are compared by all threads.

@@ -3,7 +3,6 @@
 use cuweld_elf::behaviours;
 use cuweld_elf::mercury::Bank;
 use cuweld_elf::mercury::HEADER_INDICES;
-use cuweld_elf::mercury::register_ranges::REGISTER_RANGES;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::is_unified_entries;
 use cuweld_elf::target::section_types::sht;
@@ -11,7 +10,6 @@ use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::plan::PlanSection;
 
 use super::registers::DEBUG_INFO;
-use super::registers::REGISTER_TYPES;
 use crate::link::classify::mercury::is_debug;
 
 /// What a section of the Mercury view becomes beside that of the SASS view.
@@ -104,8 +102,8 @@ fn second_of_named(toolkit: &Toolkit, section: &PlanSection<'_>) -> Second {
         sht::PROGBITS if section.name == DEBUG_INFO && has_one_info() => {
             Second::Alias(sht::PROGBITS)
         }
-        sht::PROGBITS if OWN_DEBUG.contains(&section.name) => Second::Debug,
-        sht::PROGBITS if is_debug(section.name) => Second::Alias(sht::PROGBITS),
+        sht::PROGBITS if is_shared_debug(section.name) => Second::Alias(sht::PROGBITS),
+        sht::PROGBITS if is_debug(section.name) => Second::Debug,
         _ => Second::None,
     }
 }
@@ -116,12 +114,18 @@ pub(super) fn is_header_indices(name: &[u8]) -> bool {
     Bank::of_name(name).is_some_and(|(bank, _)| bank == HEADER_INDICES)
 }
 
-/// Debug sections that differ between the views.
-const OWN_DEBUG: [&[u8]; 6] = [
-    b".debug_frame",
-    b".debug_line",
-    DEBUG_INFO,
-    b".nv_debug_line_sass",
-    REGISTER_RANGES,
-    REGISTER_TYPES,
-];
+/// Returns `true` if both views have the bytes of a debug section in one place of the file
+/// [shared-debug].
+fn is_shared_debug(name: &[u8]) -> bool {
+    const SHARED: [&[u8]; 8] = [
+        b".debug_abbrev",
+        b".debug_aranges",
+        b".debug_loc",
+        b".debug_macinfo",
+        b".debug_pubnames",
+        b".debug_pubtypes",
+        b".debug_ranges",
+        b".debug_str",
+    ];
+    SHARED.contains(&name) || name.starts_with(b".nv_debug_ptx_txt")
+}

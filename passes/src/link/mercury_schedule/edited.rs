@@ -257,6 +257,14 @@ fn relocations(
         (_, true) => lines::units(bytes).unwrap_or_default(),
         _ => Vec::new(),
     };
+    // [labels-stay]
+    let keeps_places = module.sections[patched].kind == SectionKind::Debug
+        && !is_frames
+        && !is_lines
+        && !matches!(
+            module.sections[patched].name,
+            b".debug_info" | b".debug_loc"
+        );
     let own = by_text.get(&patched);
     // Whether sequences can be replaced, if a row has asked.
     let is_known_table = OnceCell::new();
@@ -271,7 +279,7 @@ fn relocations(
                 Some(())
             });
         }
-        let Some(target) = target else {
+        let Some(target) = target.filter(|_| !keeps_places) else {
             continue;
         };
         functions[*target].follow(|places, follows| {

@@ -152,8 +152,7 @@ fn symbol_kind(
         }
         None => named.undefined(),
         Some(definition)
-            if named.patched.kind == SectionKind::Debug
-                && named.patched.name != b".debug_info"
+            if in_line_table
                 && !symbol.is_undefined()
                 && definition != id
                 && named.link.first != id =>
