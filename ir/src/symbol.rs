@@ -87,6 +87,13 @@ impl Symbol<'_> {
         self.ty == SymbolType::NOTYPE
     }
 
+    /// Returns `true` if the symbol is a filler with the name of something that its unit does not
+    /// declare, as in debug information: it stands for what an object before has of that name, if
+    /// there is one [undeclared-names].
+    pub fn is_undeclared(&self) -> bool {
+        self.is_filler() && self.is_local() && self.is_undefined() && !self.name.is_empty()
+    }
+
     /// Returns `true` if the symbol is `__nv_reservedSMEM_offset_N_alias`, which EWP objects have
     /// in `.nv.shared.reserved.N`.
     pub fn is_reserved_alias(&self) -> bool {

@@ -47,6 +47,7 @@ super::behaviours! {
         "line-table-of-copies-replaced-twice",
         "line-table-of-first-replaced-copy",
         "weak-kernel-dead-replaced",
+        "debug-rows-of-dead-copies",
         "debug-rows-of-dropped-variables",
     ];
     /// Relocatable output keeps references to weak definitions of constants and shared memory, as a

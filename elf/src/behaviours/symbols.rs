@@ -106,10 +106,17 @@ super::behaviours! {
     /// A tentative definition that replaces a weak uninitialised one stays weak.
     TENTATIVE_STAYS_WEAK = "tentative-stays-weak", shown by ["common-and-definitions"];
     /// A NOTYPE symbol has no part in a link, whatever its name, binding, section and value; a
-    /// reference to one is a reference to symbol 0.
+    /// reference to one is a reference to symbol 0, but for [undeclared-names].
     UNTYPED_SYMBOLS = "untyped-symbols", shown by [
         "symbols-without-type",
         "symbols-without-type-relocatable",
+    ];
+    /// A local NOTYPE symbol that is undefined, as debug information has it for names that its unit
+    /// does not declare, stands for the symbol of its name that an object before has, a global one
+    /// first.
+    UNDECLARED_NAMES = "undeclared-names", shown by [
+        "debug-names-undeclared",
+        "relocatable-debug-names-undeclared",
     ];
     /// In relocatable output a variable that nobody defines has the value -1 if a strong reference
     /// made its symbol.

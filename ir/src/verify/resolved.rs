@@ -47,7 +47,12 @@ fn members(checker: &mut Checker<'_, '_>) {
     let first_sass = module.first_sass_object();
     for (id, symbol) in module.symbols.iter() {
         let included = module.objects[symbol.object].state.is_included();
-        if symbol.link.is_some() != (included && !module.stands_for_nothing(symbol, first_sass)) {
+        // [undeclared-names]
+        let has_link = symbol.link.is_some();
+        let may_have = included && symbol.is_undeclared();
+        if has_link != (included && !module.stands_for_nothing(symbol, first_sass))
+            && !(has_link && may_have)
+        {
             let what = if included {
                 "it stands for nothing, or is a filler and stands for something"
             } else {
@@ -64,20 +69,29 @@ fn members(checker: &mut Checker<'_, '_>) {
         {
             continue;
         }
+        if symbol.is_filler() {
+            named_right(checker, id, link);
+            continue;
+        }
         count[link.index()] += 1;
         // The size of all constants is one symbol [constants-size].
         local[link.index()] |= symbol.is_local() && symbol.name != known_symbols::CONSTANTS_SIZE;
-        if symbol.name != module.link_name(link) {
-            let what = format!("it stands for {}", checker.link(link));
-            let place = checker.symbol(id);
-            checker.report(Rule::LinkName, place, what);
-        }
+        named_right(checker, id, link);
     }
     for (id, (count, local)) in module.link_symbols.ids().zip(count.iter().zip(local)) {
         if local && *count > 1 {
             let place = checker.link(id);
             checker.report(Rule::LinkName, place, "a local symbol does not stand alone");
         }
+    }
+}
+
+/// Checks that a symbol has the name of what it stands for.
+fn named_right(checker: &mut Checker<'_, '_>, id: SymbolId, link: LinkSymbolId) {
+    if checker.module.symbols[id].name != checker.module.link_name(link) {
+        let what = format!("it stands for {}", checker.link(link));
+        let place = checker.symbol(id);
+        checker.report(Rule::LinkName, place, what);
     }
 }
 

@@ -49,6 +49,7 @@ use refusal::Refusal;
 use refusal::refused;
 use rows::Planner;
 use rows::is_like;
+pub(crate) use target_kind::loses_rows;
 
 /// The `plan-relocations` pass.
 #[derive(Debug, Default)]

@@ -140,6 +140,10 @@ impl Pass for SymbolResolve {
             for function in [true, false] {
                 for id in row.symbols.iter() {
                     let symbol = &resolver.module.symbols[id];
+                    if symbol.is_undeclared() && !function {
+                        resolver.resolve_undeclared(id);
+                        continue;
+                    }
                     if symbol.is_function() == function
                         && !resolver.module.stands_for_nothing(symbol, first_sass)
                     {
@@ -285,6 +289,25 @@ impl<'data> Resolver<'_, 'data> {
         };
         self.module.symbols[id].link = Some(link);
         self.meanings.set(id, link);
+    }
+
+    /// Lets a name of debug information that its unit does not declare stand for the symbol of that
+    /// name that an object before has, a global one first [undeclared-names].
+    fn resolve_undeclared(&mut self, id: SymbolId) {
+        let symbol = &self.module.symbols[id];
+        let global = self.named(NameHash::of(symbol.name), symbol.name);
+        let local = || {
+            let local = self.first_locals().get(symbol.name).copied();
+            self.module.symbols[local?].link
+        };
+        let is_before = |link: &LinkSymbolId| {
+            let first = self.module.link_symbols[*link].first;
+            self.module.symbols[first].object < symbol.object
+        };
+        if let Some(link) = global.or_else(local).filter(is_before) {
+            self.module.symbols[id].link = Some(link);
+            self.meanings.set(id, link);
+        }
     }
 
     /// Returns what a global name stands for so far. `hash` is that of the name.

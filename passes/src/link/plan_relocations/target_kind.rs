@@ -59,7 +59,7 @@ pub(super) enum TargetKind {
 
 /// Returns `true` if a section of this name loses its rows for copies of weak functions that never
 /// were part of the link [lines-of-discarded-copies].
-pub(super) fn loses_rows(module: &Module<'_>, name: &[u8]) -> bool {
+pub(crate) fn loses_rows(module: &Module<'_>, name: &[u8]) -> bool {
     let rule = &behaviours::relocations::LINES_OF_DISCARDED_COPIES;
     (name == b".debug_frame" || LINE_TABLES.contains(&name)) && module.toolkit.has(rule)
 }
@@ -125,10 +125,16 @@ fn symbol_kind(
     if in_line_table && facts.meanings.is_passed(id) && holder.ty != sht::REL {
         return Ok(TargetKind::DiscardedCopy);
     }
-    let symbol = &module.symbols[id];
-    let Some(link) = symbol.link else {
+    let Some(link) = module.symbols[id].link else {
         return Ok(TargetKind::Nothing);
     };
+    // A name without a type is that of another symbol [undeclared-names].
+    let first = module.link_symbols[link].first;
+    let id = match module.symbols[id].ty == SymbolType::NOTYPE {
+        true => first,
+        false => id,
+    };
+    let symbol = &module.symbols[id];
     let named = Named {
         module,
         facts,

@@ -132,7 +132,7 @@ impl<'data> Resolver<'_, 'data> {
     }
 
     /// Returns the first local symbol of each name in the link.
-    fn first_locals(&self) -> &HashMap<&'data [u8], SymbolId, FixedState> {
+    pub(super) fn first_locals(&self) -> &HashMap<&'data [u8], SymbolId, FixedState> {
         self.first_locals.get_or_init(|| {
             let mut first = HashMap::default();
             for (_, object) in self.module.included_objects() {

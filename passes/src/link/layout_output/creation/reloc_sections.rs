@@ -5,6 +5,8 @@ use cuweld_elf::behaviours;
 use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_ir::section::view_name;
 
+use crate::link::plan_relocations::loses_rows;
+
 impl<'data> Replay<'_, 'data> {
     /// Creates P5: relocation sections in section order.
     pub(super) fn relocs(&mut self) {
@@ -52,20 +54,17 @@ impl<'data> Replay<'_, 'data> {
             let target_name = self.out.sections[target].name;
             let rows = &self.module.relocs[section.relocs];
             let is_rela = is_rela(section.ty);
-            // Rows in a discarded variable, and debug rows of copies that were not taken at their
-            // turn, never were.
+            // Rows in a discarded variable, and those of line tables and frames of copies that were
+            // not taken at their turn, never were [lines-of-discarded-copies].
             let never_taken = |symbol: SymbolId| {
                 let function = self.module.symbols[symbol].function;
                 function.is_some_and(|id| !self.module.functions[id].fate.ever_prevailed())
             };
-            let of_debug = matches!(
-                self.module.sections[patched].kind,
-                SectionKind::Debug | SectionKind::MercuryDebug
-            );
+            let of_lines = loses_rows(self.module, view_name(&self.module.sections[patched]));
             let linked = self.is_linked(section);
             let stay = rows.iter().filter(|row| {
                 let in_loser = linked && row.plan == RelocAction::Gone;
-                let of_loser = of_debug
+                let of_loser = of_lines
                     && matches!(row.plan, RelocAction::Drop)
                     && row.target.symbol().is_some_and(never_taken);
                 !in_loser && !of_loser
