@@ -34,6 +34,7 @@ use cuweld_elf::known_symbols;
 use cuweld_elf::mercury::offsets::Offsets;
 use cuweld_elf::raw::ET_EWP;
 use cuweld_elf::target::Target;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::toolkit::Toolkit;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -439,6 +440,12 @@ impl<'data> Module<'data> {
         let holds_both =
             |object: &Object<'_>| object.state == ObjectState::Linker || object.is_capmerc();
         self.target.is_mercury() && self.objects.values().all(holds_both)
+    }
+
+    /// Returns `true` if an object has instructions.
+    pub fn has_code(&self, object: &Object<'_>) -> bool {
+        let mut sections = self.sections[object.sections].iter();
+        sections.any(|section| section.flags.contains(SectionFlags::EXECINSTR))
     }
 
     /// Returns the first object of SASS alone, which makes a link for sm_100 and later one of SASS.

@@ -113,9 +113,10 @@ super::behaviours! {
     ];
     /// A local NOTYPE symbol that is undefined, as debug information has it for names that its unit
     /// does not declare, stands for the symbol of its name that an object before has, a global one
-    /// first.
+    /// first; in resolved relocations for the section of its object that has its name, too.
     UNDECLARED_NAMES = "undeclared-names", shown by [
         "debug-names-undeclared",
+        "preserve-relocs-later-section",
         "relocatable-debug-names-undeclared",
     ];
     /// In relocatable output a variable that nobody defines has the value -1 if a strong reference

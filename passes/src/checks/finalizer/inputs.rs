@@ -137,7 +137,11 @@ fn ask(
         true => config.named(object.display()),
         false => config,
     };
-    let (input, action) = Finalizer::decide(Input::of_object(object.image), &config, trace)?;
+    let (input, action) = match Finalizer::decide(Input::of_object(object.image), &config, trace) {
+        // There is nothing to make anew.
+        Err(FinalizerError::NeedsCompiler { .. }) if !module.has_code(object) => return Ok(false),
+        decided => decided?,
+    };
     // The link says it of all of them at once.
     let said = off_target_message(input.sm, target.sm);
     trace.retain(|line| *line != said);

@@ -92,7 +92,7 @@ pub(super) fn is_left_out(object: &Object<'_>, section: &Section<'_>) -> bool {
     section.flags.contains(SectionFlags::MERCURY) && (object.is_capmerc() || is_of_view)
 }
 
-/// Returns `true` if code for another SM than the target's is taken as it is.
+/// Returns `true` if code for another SM than the target's is taken as it is, or there is none.
 fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
     let copies = match (
         module.options.mercury.copy_within_family,
@@ -103,7 +103,8 @@ fn is_copied(module: &Module<'_>, object: &Object<'_>) -> bool {
         (false, false) => OffTarget::None,
     };
     let profile = finalizer_profile(module, object);
-    action(profile.as_ref(), object.sm(), module.target.sm, copies) != Action::Compile
+    let action = action(profile.as_ref(), object.sm(), module.target.sm, copies);
+    action != Action::Compile || !module.has_code(object)
 }
 
 /// Refuses Mercury of a later major version than 1, as nvlink's finalizer does [mercury-version].

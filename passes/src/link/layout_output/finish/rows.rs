@@ -142,8 +142,22 @@ impl Finish<'_, '_> {
         match (target, dynamic) {
             (SymbolRef::Section(section), _) => self.section_by_name(section),
             (SymbolRef::Symbol(symbol), Some(dynamic)) if is_dynamic(symbol) => dynamic,
+            (SymbolRef::Symbol(symbol), _) if self.module.symbols[symbol].is_undeclared() => {
+                match self.named_section(symbol) {
+                    Some(section) => self.section_by_name(section),
+                    None => self.named_symbol(target),
+                }
+            }
             _ => self.named_symbol(target),
         }
+    }
+
+    /// Returns the section of its object that an undeclared name is the name of: a compiler that
+    /// comes to a reference before the section writes it so [undeclared-names].
+    fn named_section(&self, symbol: SymbolId) -> Option<SectionId> {
+        let symbol = &self.module.symbols[symbol];
+        let mut sections = self.module.objects[symbol.object].sections.iter();
+        sections.find(|id| symbol.link.is_none() && self.module.sections[*id].name == symbol.name)
     }
 
     /// Returns the output symbol of what a relocation names: of an alias that of its function.
