@@ -63,6 +63,9 @@ pub struct LtoOptions {
     pub emit_ptx: bool,
     /// `-force-partial-lto` or `-r`: the LTO-IR becomes an object, whatever else is linked.
     pub partial: bool,
+    /// `-split-compile-extended`: the program is compiled in parts, which nvlink divides otherwise in
+    /// each run.
+    pub in_parts: bool,
     /// Options of the optimiser.
     pub nvvm: NvvmOptions,
 }
@@ -151,6 +154,15 @@ pub fn kind_of_link(
             return Ok(None);
         }
         return Ok(Some(LtoLink::None));
+    }
+    if options.in_parts {
+        let option = Diagnostic::fatal(
+            unsupported::OPTION,
+            "option '-split-compile-extended'",
+        );
+        let note = "the parts of nvlink's program are other ones in each run";
+        reporter.report(&option.note(note).help("leave the option out"))?;
+        return Ok(None);
     }
     if options.partial || inputs.iter().any(|input| remark(input).is_some()) {
         return Ok(Some(LtoLink::Partial));

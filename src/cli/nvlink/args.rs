@@ -135,25 +135,16 @@ impl NvlinkArgs {
             time: text(low, Id::Time),
             index_file: text(low, Id::UidxFile),
             link: link_options(low, toolkit.stamp_nvlink),
-            unsupported: unsupported(low, arch),
+            unsupported: unsupported(arch),
             controls: controls(low),
         }
     }
 }
 
 /// Returns the given options that this version does not support, as typed in the sheet.
-fn unsupported(low: &LowArgs, arch: Arch) -> Vec<&'static str> {
-    use OptionId as Id;
-    let with_lto = [(Id::SplitCompileExtended, "-split-compile-extended")]
-        .into_iter()
-        .filter(|_| wants_lto(low));
+fn unsupported(arch: Arch) -> Vec<&'static str> {
     let virtual_target = arch.is_virtual.then_some("-arch=compute_*");
-    // One part is what a link without the option compiles.
-    with_lto
-        .filter(|(id, _)| low.given(*id) && low.number(*id) != Some(1))
-        .map(|(_, name)| name)
-        .chain(virtual_target)
-        .collect()
+    virtual_target.into_iter().collect()
 }
 
 /// Takes over the options for the compilers that the link runs.
@@ -184,6 +175,9 @@ fn compile_options(low: &LowArgs, toolkit: ChosenToolkit) -> CompileOptions {
             nvvm_path: low.text(Id::NvvmPath).map(path_of),
             emit_ptx: low.given(Id::EmitPtx),
             partial: low.given(Id::ForcePartialLto) || low.given(Id::RelocatableLink),
+            // One part is what a link without the option compiles.
+            in_parts: low.given(Id::SplitCompileExtended)
+                && low.number(Id::SplitCompileExtended) != Some(1),
             nvvm: NvvmOptions {
                 debug,
                 split_compile,
