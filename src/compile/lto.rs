@@ -156,10 +156,7 @@ pub fn kind_of_link(
         return Ok(Some(LtoLink::None));
     }
     if options.in_parts {
-        let option = Diagnostic::fatal(
-            unsupported::OPTION,
-            "option '-split-compile-extended'",
-        );
+        let option = Diagnostic::fatal(unsupported::OPTION, "option '-split-compile-extended'");
         let note = "the parts of nvlink's program are other ones in each run";
         reporter.report(&option.note(note).help("leave the option out"))?;
         return Ok(None);
