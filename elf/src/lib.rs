@@ -21,6 +21,7 @@ mod rules;
 
 pub mod align;
 pub mod behaviours;
+pub mod branch_targets;
 pub mod check;
 pub mod class32;
 pub mod finalize;

@@ -4,6 +4,7 @@ use super::Findings;
 use super::Rule;
 use super::View;
 use super::ViewSection;
+use crate::branch_targets::branches_by_table;
 use crate::mercury::capmerc::INSTRUCTION;
 use crate::sass::Instruction;
 use crate::target::attributes;
@@ -117,19 +118,11 @@ fn fits(record: u8, payload: &[u8], code: &[u8]) -> bool {
             words().is_sorted_by(|a, b| a < b) && words().all(is_place)
         }
         attributes::INDIRECT_BRANCH_TARGETS => {
-            let words: Vec<u32> = words().collect();
-            let mut rest = &words[..];
-            // The branch, 0, the number of targets, and these.
-            while let &[branch, zero, count, ref tail @ ..] = rest {
-                let Some((targets, after)) = tail.split_at_checked(count as usize) else {
-                    return false;
-                };
-                if zero != 0 || !is_place(branch) || !targets.iter().all(|place| is_place(*place)) {
-                    return false;
-                }
-                rest = after;
-            }
-            rest.is_empty()
+            let mut branches = branches_by_table(payload);
+            branches.all(|branch| {
+                branch
+                    .is_some_and(|branch| is_place(branch.place) && branch.targets().all(is_place))
+            })
         }
         attributes::SW_WAR => words().all(|word| WORK_AROUNDS.contains(&word)),
         _ => true,

@@ -5,6 +5,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use cuweld_elf::branch_targets::branches_by_table;
 use cuweld_elf::mercury::edit::Edited;
 use cuweld_elf::mercury::edit::Places;
 use cuweld_elf::mercury::frames;
@@ -374,24 +375,23 @@ fn moved_places(code: u8, payload: &[u8], places: &Places) -> Option<Vec<u8>> {
 }
 
 /// Returns the payload of a record of branches by tables after the change, and how many targets it
-/// names: of each branch its place, 0, the number of its targets, and these.
+/// names.
 fn moved_targets(payload: &[u8], places: &Places) -> Option<(Vec<u8>, i64)> {
-    let (mut words, rest) = payload.as_chunks::<4>();
     let (mut made, mut count) = (Vec::with_capacity(payload.len()), 0);
-    while let [branch, zero, targets, after @ ..] = words {
-        let place = places.instruction(u32::from_le_bytes(*branch).into())?;
-        made.extend_from_slice(&u32::try_from(place).ok()?.to_le_bytes());
-        made.extend_from_slice(&[*zero, *targets].concat());
-        let targets = usize::try_from(u32::from_le_bytes(*targets)).ok()?;
-        let (own, after) = after.split_at_checked(targets)?;
-        for target in own {
-            let place = places.target(u32::from_le_bytes(*target).into())?;
-            made.extend_from_slice(&u32::try_from(place).ok()?.to_le_bytes());
+    for branch in branches_by_table(payload) {
+        let branch = branch?;
+        let targets = u32::try_from(branch.targets().len()).ok()?;
+        let place = u32::try_from(places.instruction(branch.place.into())?).ok()?;
+        for word in [place, 0, targets] {
+            made.extend_from_slice(&word.to_le_bytes());
         }
-        count += i64::try_from(targets).ok()?;
-        words = after;
+        for target in branch.targets() {
+            let place = u32::try_from(places.target(target.into())?).ok()?;
+            made.extend_from_slice(&place.to_le_bytes());
+        }
+        count += i64::from(targets);
     }
-    (words.is_empty() && rest.is_empty()).then_some((made, count))
+    Some((made, count))
 }
 
 /// Returns the frame of a function after the change.

@@ -11,6 +11,8 @@
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_diagnostics::codes::deviation;
+use cuweld_elf::branch_targets::BranchByTable;
+use cuweld_elf::branch_targets::branches_by_table;
 use cuweld_elf::mercury::relocs::LINE_TABLE;
 use cuweld_elf::target::attributes;
 use cuweld_ir::Fixup;
@@ -142,16 +144,7 @@ fn places(module: &Module<'_>, function: FunctionId) -> Option<Places> {
 fn targets(module: &Module<'_>, list: Option<SectionId>) -> Vec<u32> {
     let records = list.map_or(IdRange::default(), |list| module.sections[list].attributes);
     let records = records.iter().map(|id| &module.attributes[id]);
-    let mut found = Vec::new();
-    for record in records.filter(|record| record.code == attributes::INDIRECT_BRANCH_TARGETS) {
-        let (mut words, _) = record.rest.as_chunks::<4>();
-        // Of each branch its place, 0, the number of its targets, and these.
-        while let [_, _, count, after @ ..] = words {
-            let count = usize::try_from(u32::from_le_bytes(*count)).unwrap_or(usize::MAX);
-            let (own, after) = after.split_at(count.min(after.len()));
-            found.extend(own.iter().map(|word| u32::from_le_bytes(*word)));
-            words = after;
-        }
-    }
-    found
+    let records = records.filter(|record| record.code == attributes::INDIRECT_BRANCH_TARGETS);
+    let branches = records.flat_map(|record| branches_by_table(record.rest).flatten());
+    branches.flat_map(BranchByTable::targets).collect()
 }
