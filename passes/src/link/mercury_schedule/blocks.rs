@@ -35,7 +35,7 @@ pub(super) struct Code {
     /// The blocks in reverse postorder.
     pub(super) order: Vec<usize>,
     /// The cycles that instructions need between them and those before them.
-    pub(super) distances: Distances,
+    distances: Distances,
 }
 
 /// A basic block.
@@ -123,13 +123,22 @@ impl Code {
             block.successors.sort_by_key(|block| bucket(*block));
         }
         let order = link(&mut blocks);
-        let distances = Distances::of(&steps, &blocks);
+        let distances = Distances::of(&steps, blocks.iter().map(|block| block.steps.clone()));
         Ok(Code {
             steps,
             blocks,
             order,
             distances,
         })
+    }
+
+    /// Returns when an instruction of a block can be issued, by those before it, which were issued at
+    /// `times`.
+    pub(super) fn earliest(&self, at: usize, times: &[i64]) -> i64 {
+        let stall = at
+            .checked_sub(1)
+            .map_or(0, |before| self.steps[before].stall());
+        self.distances.earliest(at, stall, times)
     }
 
     /// Returns `true` if of two instructions of a block, the second of which follows, only one does

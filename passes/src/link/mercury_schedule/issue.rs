@@ -4,10 +4,10 @@
 //! follow as soon as what they need has been done, which may be less than the stalls between. What
 //! instructions need of each other was found as the least distances in compiled code.
 
+use std::ops::Range;
+
 use cuweld_elf::sass::operands::Registers;
 
-use super::blocks::Block;
-use super::blocks::Code;
 use super::step::Step;
 
 /// The most cycles that an instruction of fixed time takes until its results can be used, and so how
@@ -34,15 +34,15 @@ struct Distance {
 }
 
 impl Distances {
-    /// Finds what instructions need, `blocks` of which are such of the code.
-    pub(super) fn of(steps: &[Step], blocks: &[Block]) -> Distances {
+    /// Finds what instructions need, `blocks` of which follow each other.
+    pub(super) fn of(steps: &[Step], blocks: impl Iterator<Item = Range<usize>>) -> Distances {
         let units: Vec<Unit> = steps.iter().map(|step| unit(step.operands.name)).collect();
         let mut distances = Distances::default();
         for block in blocks {
-            for at in block.steps.clone() {
-                let mut is_explained = at == block.steps.start || steps[at - 1].stall() <= 1;
+            for at in block.clone() {
+                let mut is_explained = at == block.start || steps[at - 1].stall() <= 1;
                 let mut apart = 0;
-                for before in (block.steps.start..at).rev().take(LONGEST) {
+                for before in (block.start..at).rev().take(LONGEST) {
                     apart += steps[before].stall();
                     let between = (units[before], units[at]);
                     let cycles = distance(&steps[before], &steps[at], between).min(apart);
@@ -59,25 +59,19 @@ impl Distances {
         distances
     }
 
-    fn rows(&self, at: usize) -> &[Distance] {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.rows[start..self.ends[at]]
-    }
-}
-
-impl Code {
     /// Returns when an instruction of a block can be issued, by those before it, which were issued
-    /// at `times`. It is not earlier than by the needs that explain its stalls.
-    pub(super) fn earliest(&self, at: usize, times: &[i64]) -> i64 {
+    /// at `times`, and the stall of the last of them. It is not earlier than by the needs that explain
+    /// the stalls.
+    pub(super) fn earliest(&self, at: usize, stall: i64, times: &[i64]) -> i64 {
         let Some(last) = times.last() else {
             return 0;
         };
-        let stall = self.steps[at - 1].stall();
-        let least = match self.distances.is_explained[at] {
+        let least = match self.is_explained[at] {
             true => stall.min(1),
             false => stall,
         };
-        let needs = self.distances.rows(at).iter();
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let needs = self.rows[start..self.ends[at]].iter();
         let needed = needs.map(|need| times[times.len() - need.back] + need.cycles);
         needed.fold(last + least, i64::max)
     }
