@@ -1,7 +1,7 @@
 //! A language server: what an editor asks about `.lir` and pipeline files, by the Language Server
 //! Protocol.
 //!
-//! - `transport`: messages on streams; `params`: what editors send; `server`: what is done with them; `requests`: the answers.
+//! - `transport`: messages on streams; `params`: what editors send; `server`: what is done with them; `requests`: the answers; `workspace`: what they are found in.
 //! - `document`: what is open; `lines`, `uri`: places and names as the protocol has them.
 //! - `lir`: modules in text form; `pipeline`: pipeline files; `run_pass`: passes over a module.
 //! - `checker`: the thread that parses and verifies modules; `files`: what documents name on disk.
@@ -23,5 +23,6 @@ mod run_pass;
 mod server;
 mod transport;
 mod uri;
+mod workspace;
 
 pub use server::serve;

@@ -1,7 +1,6 @@
 //! The answers to requests about documents.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use cuweld_passes::PassInfo;
 use cuweld_passes::options::PassOptions;
@@ -9,7 +8,6 @@ use gen_lsp_types::*;
 use serde_json::Value;
 use serde_json::json;
 
-use super::document::Content;
 use super::document::Document;
 use super::lir;
 use super::lir::row::Text;
@@ -17,14 +15,12 @@ use super::params::AtPlace;
 use super::params::ForActions;
 use super::params::InDocument;
 use super::pipeline::features::Definition as Place;
-use super::pipeline::features::Pipeline;
-use super::pipeline::sources::Sources;
 use super::proposal::Proposal;
+use super::run_pass::APPLY_PASS;
+use super::run_pass::RUN_PASS;
 use super::run_pass::runnable;
-use super::server::APPLY_PASS;
-use super::server::RUN_PASS;
-use super::server::Server;
 use super::uri::uri_of;
+use super::workspace::Workspace;
 
 /// Says what the server can do.
 pub fn capabilities() -> Value {
@@ -49,35 +45,6 @@ pub fn capabilities() -> Value {
 /// The kind of code actions that are about a whole document.
 const SOURCE: &str = "source";
 
-/// A document with the byte that a request is about.
-type At<'s> = (&'s Document, usize);
-
-impl Server<'_> {
-    fn at(&self, place: &AtPlace) -> Option<At<'_>> {
-        let document = self.documents.get(&place.text_document.uri)?;
-        Some((
-            document,
-            document.lines.offset(&document.text, place.position),
-        ))
-    }
-
-    fn pipeline<'s>(&'s self, document: &'s Document) -> Option<Pipeline<'s>> {
-        let Content::Pipeline(syntax) = &document.content else {
-            return None;
-        };
-        Some(Pipeline {
-            text: &document.text,
-            path: document.path.as_deref().unwrap_or(Path::new("")),
-            syntax,
-            registry: &self.registry,
-            sources: Sources {
-                documents: &self.documents,
-            },
-            folders: &self.folders,
-        })
-    }
-}
-
 /// Returns a document as a module, if it is one.
 fn module(document: &Document) -> Option<Text<'_>> {
     Some(Text {
@@ -88,11 +55,11 @@ fn module(document: &Document) -> Option<Text<'_>> {
 }
 
 /// Says what stands at a place.
-pub fn hover(server: &Server<'_>, params: AtPlace) -> Option<Hover> {
-    let (document, offset) = server.at(&params)?;
+pub fn hover(workspace: &Workspace, params: AtPlace) -> Option<Hover> {
+    let (document, offset) = workspace.at(&params)?;
     let (text, place) = match module(document) {
-        Some(text) => lir::hover::hover(&text, offset, &server.registry)?,
-        None => server.pipeline(document)?.hover(offset)?,
+        Some(text) => lir::hover::hover(&text, offset, &workspace.registry)?,
+        None => workspace.pipeline(document)?.hover(offset)?,
     };
     Some(Hover {
         contents: markdown(text).into(),
@@ -108,11 +75,11 @@ fn markdown(value: String) -> MarkupContent {
 }
 
 /// Says where what stands at a place is defined.
-pub fn definition(server: &Server<'_>, params: AtPlace) -> Option<Location> {
-    let (document, offset) = server.at(&params)?;
+pub fn definition(workspace: &Workspace, params: AtPlace) -> Option<Location> {
+    let (document, offset) = workspace.at(&params)?;
     let place = match module(document) {
         Some(text) => Place::Here(lir::navigation::definition(&text, offset)?),
-        None => server.pipeline(document)?.definition(offset)?,
+        None => workspace.pipeline(document)?.definition(offset)?,
     };
     let location = match place {
         Place::Here(place) => Location {
@@ -128,8 +95,8 @@ pub fn definition(server: &Server<'_>, params: AtPlace) -> Option<Location> {
 }
 
 /// Says where the row is named whose id stands at a place.
-pub fn references(server: &Server<'_>, params: AtPlace) -> Option<Vec<Location>> {
-    let (document, offset) = server.at(&params)?;
+pub fn references(workspace: &Workspace, params: AtPlace) -> Option<Vec<Location>> {
+    let (document, offset) = workspace.at(&params)?;
     let text = module(document)?;
     let places = lir::navigation::references(&text, offset, params.context.include_declaration);
     let locations = places.iter().map(|place| Location {
@@ -140,8 +107,8 @@ pub fn references(server: &Server<'_>, params: AtPlace) -> Option<Vec<Location>>
 }
 
 /// Lists what a document holds.
-pub fn symbols(server: &Server<'_>, params: InDocument) -> Option<Vec<DocumentSymbol>> {
-    let document = server.documents.get(&params.text_document.uri)?;
+pub fn symbols(workspace: &Workspace, params: InDocument) -> Option<Vec<DocumentSymbol>> {
+    let document = workspace.documents.get(&params.text_document.uri)?;
     let symbols = match module(document) {
         Some(text) => {
             let symbols = lir::navigation::symbols(&text).into_iter();
@@ -150,7 +117,7 @@ pub fn symbols(server: &Server<'_>, params: InDocument) -> Option<Vec<DocumentSy
                 .collect()
         }
         None => {
-            let steps = server.pipeline(document)?.steps().into_iter();
+            let steps = workspace.pipeline(document)?.steps().into_iter();
             let steps = steps.map(|(name, place)| {
                 let range = document.lines.range(&document.text, &place);
                 DocumentSymbol::new(
@@ -199,8 +166,8 @@ fn module_symbol(document: &Document, symbol: lir::navigation::Symbol) -> Docume
 }
 
 /// Lists blocks that can be folded.
-pub fn folds(server: &Server<'_>, params: InDocument) -> Option<Vec<FoldingRange>> {
-    let document = server.documents.get(&params.text_document.uri)?;
+pub fn folds(workspace: &Workspace, params: InDocument) -> Option<Vec<FoldingRange>> {
+    let document = workspace.documents.get(&params.text_document.uri)?;
     let folds = lir::navigation::folds(&module(document)?);
     let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
     let folds = folds.into_iter().map(|(first, last)| FoldingRange {
@@ -213,15 +180,15 @@ pub fn folds(server: &Server<'_>, params: InDocument) -> Option<Vec<FoldingRange
 }
 
 /// Lists what can be written at a place.
-pub fn complete(server: &Server<'_>, params: AtPlace) -> Option<Vec<CompletionItem>> {
-    let (document, offset) = server.at(&params)?;
+pub fn complete(workspace: &Workspace, params: AtPlace) -> Option<Vec<CompletionItem>> {
+    let (document, offset) = workspace.at(&params)?;
     let (proposals, kind) = match module(document) {
         Some(text) => (
             lir::completion::complete(&text, offset),
             CompletionItemKind::Value,
         ),
         None => (
-            server.pipeline(document)?.complete(offset),
+            workspace.pipeline(document)?.complete(offset),
             CompletionItemKind::Keyword,
         ),
     };
@@ -253,12 +220,12 @@ pub fn complete(server: &Server<'_>, params: AtPlace) -> Option<Vec<CompletionIt
 
 /// Returns the passes that can run over a document's module, each as a command that puts the result
 /// into the document.
-fn runs(server: &Server<'_>, document: &Document) -> Vec<(bool, Command)> {
+fn runs(workspace: &Workspace, document: &Document) -> Vec<(bool, Command)> {
     let phase = module(document).and_then(|text| lir::hover::phase_of(&text));
-    let passes = phase.map_or(Vec::new(), |phase| runnable(&server.registry, phase));
+    let passes = phase.map_or(Vec::new(), |phase| runnable(&workspace.registry, phase));
     // Some do nothing that makes sense without options, and say so.
     let needs_none = |info: &PassInfo| {
-        let pass = server.registry.get(info.name);
+        let pass = workspace.registry.get(info.name);
         pass.is_some_and(|pass| pass.make(&PassOptions::default()).is_ok())
     };
     let passes = passes.into_iter().filter(needs_none);
@@ -276,13 +243,13 @@ fn runs(server: &Server<'_>, document: &Document) -> Vec<(bool, Command)> {
 }
 
 /// Offers the next pass of a link, beside the row of the module.
-pub fn lenses(server: &Server<'_>, params: InDocument) -> Option<Vec<CodeLens>> {
-    let document = server.documents.get(&params.text_document.uri)?;
+pub fn lenses(workspace: &Workspace, params: InDocument) -> Option<Vec<CodeLens>> {
+    let document = workspace.documents.get(&params.text_document.uri)?;
     let text = module(document)?;
     let row = text.row(text.outline.line_of_word("module", 0)?)?;
     let place = row.start..row.start + row.text.len();
     let range = document.lines.range(&document.text, &place);
-    let next = runs(server, document)
+    let next = runs(workspace, document)
         .into_iter()
         .find(|(is_milestone, _)| *is_milestone);
     let lens = next.map(|(_, command)| CodeLens::new(range, Some(command), None));
@@ -290,14 +257,14 @@ pub fn lenses(server: &Server<'_>, params: InDocument) -> Option<Vec<CodeLens>> 
 }
 
 /// Offers all passes that can run.
-pub fn actions(server: &Server<'_>, params: ForActions) -> Option<Vec<CodeAction>> {
-    let document = server.documents.get(&params.text_document.uri)?;
+pub fn actions(workspace: &Workspace, params: ForActions) -> Option<Vec<CodeAction>> {
+    let document = workspace.documents.get(&params.text_document.uri)?;
     // Without a kind all are wanted.
     let wanted = |only: &Vec<String>| only.iter().any(|kind| kind.is_empty() || kind == SOURCE);
     if !params.context.only.as_ref().is_none_or(wanted) {
         return Some(Vec::new());
     }
-    let actions = runs(server, document)
+    let actions = runs(workspace, document)
         .into_iter()
         .map(|(_, command)| CodeAction {
             title: command.title.clone(),

@@ -23,6 +23,12 @@ use crate::extend::Extensions;
 use crate::module_text;
 use crate::run::run_pipeline;
 
+/// The command that runs passes and returns the module after them.
+pub const RUN_PASS: &str = "cuweld.runPass";
+
+/// The command that runs passes and puts the module after them into the document.
+pub const APPLY_PASS: &str = "cuweld.applyPass";
+
 /// What to run over what.
 pub struct Run {
     /// What messages call the module.

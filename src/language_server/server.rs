@@ -11,7 +11,6 @@ use std::sync::mpsc;
 
 use cuweld_diagnostics::Diagnostic;
 use cuweld_passes::pipeline::Source;
-use cuweld_passes::registry::Registry;
 use gen_lsp_types::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,7 +28,9 @@ use super::params;
 use super::pipeline;
 use super::pipeline::sources::Sources;
 use super::requests;
+use super::run_pass::APPLY_PASS;
 use super::run_pass::Outcome;
+use super::run_pass::RUN_PASS;
 use super::run_pass::Run;
 use super::transport;
 use super::transport::Call;
@@ -38,13 +39,8 @@ use super::transport::Message;
 use super::transport::Refusal;
 use super::transport::Response;
 use super::uri::path_of;
+use super::workspace::Workspace;
 use crate::extend::Extensions;
-
-/// The command that runs passes and returns the module after them.
-pub const RUN_PASS: &str = "cuweld.runPass";
-
-/// The command that runs passes and puts the module after them into the document.
-pub const APPLY_PASS: &str = "cuweld.applyPass";
 
 /// What the loop waits for.
 enum Event {
@@ -96,9 +92,11 @@ pub fn serve(
     let mut server = Server {
         output,
         extensions,
-        registry,
-        documents: BTreeMap::new(),
-        folders: Folders(std::env::current_dir().into_iter().collect()),
+        workspace: Workspace {
+            registry,
+            documents: BTreeMap::new(),
+            folders: Folders(std::env::current_dir().into_iter().collect()),
+        },
         state: State::New,
         jobs,
         events,
@@ -132,15 +130,10 @@ enum State {
 }
 
 /// The state of a session.
-pub struct Server<'o> {
+struct Server<'o> {
     output: &'o mut dyn Write,
     extensions: Extensions,
-    /// The passes that pipelines can name.
-    pub registry: Registry,
-    /// Open documents by their names.
-    pub documents: BTreeMap<String, Document>,
-    /// Where files are looked for that documents name.
-    pub folders: Folders,
+    workspace: Workspace,
     state: State,
     jobs: mpsc::Sender<Job>,
     events: mpsc::Sender<Event>,
@@ -221,13 +214,13 @@ impl Server<'_> {
         let mut found: Vec<PathBuf> = Vec::new();
         for root in roots
             .filter_map(|uri| path_of(&uri))
-            .chain(self.folders.0.drain(..))
+            .chain(self.workspace.folders.0.drain(..))
         {
             if !found.contains(&root) {
                 found.push(root);
             }
         }
-        self.folders = Folders(found);
+        self.workspace.folders = Folders(found);
         self.state = State::Running;
         self.answer(id, requests::capabilities())
     }
@@ -243,7 +236,7 @@ impl Server<'_> {
                 };
                 let item = opened.text_document;
                 let document = Document::new(item.uri.clone(), item.version, item.text);
-                self.documents.insert(item.uri.clone(), document);
+                self.workspace.documents.insert(item.uri.clone(), document);
                 self.check(&item.uri)
             }
             "textDocument/didChange" => {
@@ -251,7 +244,7 @@ impl Server<'_> {
                     return Ok(());
                 };
                 let uri = changed.text_document.uri;
-                if let Some(document) = self.documents.get_mut(&uri) {
+                if let Some(document) = self.workspace.documents.get_mut(&uri) {
                     document.change(changed.text_document.version, changed.content_changes);
                 }
                 self.check(&uri)
@@ -261,7 +254,7 @@ impl Server<'_> {
                     return Ok(());
                 };
                 let uri = closed.text_document.uri;
-                match self.documents.remove(&uri) {
+                match self.workspace.documents.remove(&uri) {
                     Some(_) => self.publish(uri, None, Vec::new()),
                     None => Ok(()),
                 }
@@ -274,7 +267,7 @@ impl Server<'_> {
     /// Checks the document with this name: a module in its own thread, a pipeline here, together with
     /// others that may include it.
     fn check(&mut self, uri: &str) -> io::Result<()> {
-        let Some(document) = self.documents.get(uri) else {
+        let Some(document) = self.workspace.documents.get(uri) else {
             return Ok(());
         };
         match &document.content {
@@ -283,14 +276,14 @@ impl Server<'_> {
                     uri: uri.to_owned(),
                     version: document.version,
                     text: Arc::clone(&document.text),
-                    folders: self.folders_of(document),
+                    folders: self.workspace.folders_of(document),
                 };
                 // Without the thread nothing is checked; it ends with the server.
                 let _ = self.jobs.send(job);
                 Ok(())
             }
             Content::Pipeline(_) => {
-                let all: Vec<String> = self.documents.keys().cloned().collect();
+                let all: Vec<String> = self.workspace.documents.keys().cloned().collect();
                 all.iter().try_for_each(|uri| self.check_pipeline(uri))
             }
             Content::Other => self.publish(uri.to_owned(), Some(document.version), Vec::new()),
@@ -298,7 +291,7 @@ impl Server<'_> {
     }
 
     fn check_pipeline(&mut self, uri: &str) -> io::Result<()> {
-        let Some(document) = self.documents.get(uri) else {
+        let Some(document) = self.workspace.documents.get(uri) else {
             return Ok(());
         };
         if !matches!(document.content, Content::Pipeline(_)) {
@@ -313,20 +306,11 @@ impl Server<'_> {
             text: document.text.to_string(),
         };
         let sources = Sources {
-            documents: &self.documents,
+            open: &self.workspace.documents,
         };
-        let findings = pipeline::check(text, &self.registry, &sources);
+        let findings = pipeline::check(text, &self.workspace.registry, &sources);
         let version = document.version;
         self.publish_findings(uri, version, findings)
-    }
-
-    /// Returns where files are looked for that a document names: as a link in the folder of the work
-    /// finds them, then beside the document.
-    pub fn folders_of(&self, document: &Document) -> Folders {
-        let mut folders = self.folders.clone();
-        let own = document.path.as_ref().and_then(|path| path.parent());
-        folders.0.extend(own.map(PathBuf::from));
-        folders
     }
 
     fn checked(&mut self, checked: Checked) -> io::Result<()> {
@@ -336,7 +320,7 @@ impl Server<'_> {
             findings,
         } = checked;
         let is_newest = |document: &Document| document.version == version;
-        match self.documents.get(&uri).is_some_and(is_newest) {
+        match self.workspace.documents.get(&uri).is_some_and(is_newest) {
             true => self.publish_findings(&uri, version, findings),
             false => Ok(()),
         }
@@ -348,7 +332,7 @@ impl Server<'_> {
         version: i32,
         findings: Vec<Finding>,
     ) -> io::Result<()> {
-        let Some(document) = self.documents.get(uri) else {
+        let Some(document) = self.workspace.documents.get(uri) else {
             return Ok(());
         };
         let findings = findings.into_iter();
@@ -397,7 +381,7 @@ impl Server<'_> {
                 return self.fail(id, ErrorCodes::InvalidParams, why);
             }
         };
-        let document = self.documents.get(&uri);
+        let document = self.workspace.documents.get(&uri);
         let Some(document) = document.filter(|it| matches!(it.content, Content::Lir(_))) else {
             let why = format!("'{uri}' is no open module");
             return self.fail(id, ErrorCodes::InvalidParams, why);
@@ -407,7 +391,7 @@ impl Server<'_> {
             name,
             text: document.text.to_string(),
             passes,
-            folders: self.folders_of(document),
+            folders: self.workspace.folders_of(document),
             extensions: self.extensions.clone(),
         };
         let (events, version, id) = (self.events.clone(), document.version, id.clone());
@@ -438,7 +422,7 @@ impl Server<'_> {
             Some(_) => MessageType::Info,
             None => MessageType::Error,
         };
-        let document = self.documents.get(&ran.uri);
+        let document = self.workspace.documents.get(&ran.uri);
         let same = document.filter(|document| document.version == ran.version);
         match (same, text) {
             (Some(document), Some(text)) => {
@@ -468,11 +452,11 @@ impl Server<'_> {
         &mut self,
         id: &Value,
         params: Params<'_>,
-        answer: impl FnOnce(&Self, P) -> R,
+        answer: impl FnOnce(&Workspace, P) -> R,
     ) -> io::Result<()> {
         match read(params) {
             Ok(params) => {
-                let result = answer(self, params);
+                let result = answer(&self.workspace, params);
                 self.answer(id, result)
             }
             Err(error) => self.fail(id, ErrorCodes::InvalidParams, error.to_string()),

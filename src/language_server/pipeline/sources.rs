@@ -1,6 +1,5 @@
 //! Pipelines by name: those of cuweld, documents as they are in the editor, and files.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -8,14 +7,18 @@ use cuweld_passes::pipeline::Embedded;
 use cuweld_passes::pipeline::PipelineSource;
 use cuweld_passes::pipeline::Source;
 
-use crate::language_server::document::Document;
 use crate::language_server::files::read_text;
+
+/// The files that are open in the editor.
+pub trait OpenFiles {
+    /// Returns the text of a file as it is in the editor, if it is open.
+    fn text_of(&self, path: &Path) -> Option<String>;
+}
 
 /// Finds pipelines as a link does, but takes open documents as they are, and reads no more than
 /// files.
 pub struct Sources<'d> {
-    /// Open documents by their names.
-    pub documents: &'d BTreeMap<String, Document>,
+    pub open: &'d dyn OpenFiles,
 }
 
 impl Sources<'_> {
@@ -34,12 +37,8 @@ impl PipelineSource for Sources<'_> {
         }
         let within = within.map_or(Path::new(""), |source| Path::new(&source.name));
         let path = self.path(name, within)?;
-        let mut open = self.documents.values();
-        let open = open.find(|document| document.path.as_ref() == Some(&path));
-        let text = match open {
-            Some(document) => document.text.to_string(),
-            None => read_text(&path)?,
-        };
+        let open = self.open.text_of(&path);
+        let text = open.or_else(|| read_text(&path))?;
         let name = path.to_string_lossy().into_owned();
         Some(Source { name, text })
     }
