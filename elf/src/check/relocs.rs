@@ -197,7 +197,9 @@ fn pairs<T: AsRow>(
         })
     };
     if mercury.len() == sass.len() && !is_line_table(twin.name) && all_fit() {
-        places(view, section, twin, starts, findings);
+        let pairs = mercury.iter().zip(sass);
+        let pairs = pairs.map(|(row, sass)| (row.row(), sass.row()));
+        places(view, (section, twin), (0..).zip(pairs), starts, findings);
         return;
     }
     // Debug information but frames has rows of its own in each view.
@@ -223,8 +225,12 @@ fn pairs<T: AsRow>(
     }
     let numbered = (0_u64..).zip(mercury.iter().map(AsRow::row));
     let numbered = numbered.filter(|(_, row)| alone == 0 || !is_alone(row));
-    for ((index, row), sass) in numbered.zip(others) {
+    let pairs = numbered.zip(others);
+    let pairs = pairs.map(|((index, row), sass)| (index, (row, sass)));
+    let mut fit = true;
+    for (index, (row, sass)) in pairs.clone() {
         if !compared.fits(&row, &sass) {
+            fit = false;
             let what = format!(
                 "row {index} ({:#x} symbol {} addend {:#x}) does not stand for ({:#x} symbol {} addend {:#x})",
                 row.ty, row.symbol, row.addend, sass.ty, sass.symbol, sass.addend
@@ -232,14 +238,18 @@ fn pairs<T: AsRow>(
             findings.report(Rule::RelocPairs, section.name, index * 24, what);
         }
     }
+    if fit {
+        places(view, (section, twin), pairs, starts, findings);
+    }
 }
 
 /// Checks that rows of code lie at the same instructions in both views, and name the same, where
-/// it is known which instruction stands for which. `starts` holds the instructions meanwhile.
+/// it is known which instruction stands for which. `pairs` are those of the Mercury view, by number,
+/// with those that they stand for; `starts` holds the instructions meanwhile.
 fn places(
     view: &View<'_>,
-    section: &ViewSection<'_>,
-    twin: &ViewSection<'_>,
+    (section, twin): (&ViewSection<'_>, &ViewSection<'_>),
+    pairs: impl Iterator<Item = (u64, (Row, Row))>,
     starts: &mut Starts,
     findings: &mut Findings,
 ) {
@@ -255,9 +265,7 @@ fn places(
     if starts.read(code.bytes, text.bytes, size).is_none() {
         return;
     }
-    let (mercury, sass) = (rows::<RawRela>(section.bytes), rows::<RawRela>(twin.bytes));
-    for (index, (row, sass)) in (0_u64..).zip(mercury.iter().zip(sass)) {
-        let (row, sass) = (row.row(), sass.row());
+    for (index, (row, sass)) in pairs {
         let address = u64::try_from(row.addend)
             .ok()
             .map(|addend| starts.address(addend));
