@@ -303,7 +303,9 @@ super::behaviours! {
     SHARED_DEBUG = "shared-debug", shown by [
         "mercury-debug-macros",
         "mercury-debug-ranges",
+        "mercury-sections-of-any-name",
         "relocatable-mercury-debug-ranges",
+        "relocatable-mercury-sections-of-any-name",
     ];
     /// Where code is made anew, places in `.debug_info`, `.debug_loc`, frames and line tables follow
     /// it; other debug information has those of the object's code.

@@ -70,7 +70,11 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         | sht::CUDA_UNIFIED_DATA
         | sht::CUDA_UNIFIED_VARIABLES
         | sht::CUDA_SHARED_RESERVED => SectionKind::MercuryTwin,
-        sht::PROGBITS if is_debug(view_name(section)) => SectionKind::MercuryDebug,
+        sht::PROGBITS
+            if is_debug(view_name(section)) || !section.flags.contains(SectionFlags::ALLOC) =>
+        {
+            SectionKind::MercuryDebug
+        }
         _ => SectionKind::Other,
     })
 }

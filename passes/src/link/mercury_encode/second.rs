@@ -103,7 +103,9 @@ fn second_of_named(toolkit: &Toolkit, section: &PlanSection<'_>) -> Second {
             Second::Alias(sht::PROGBITS)
         }
         sht::PROGBITS if is_shared_debug(section.name) => Second::Alias(sht::PROGBITS),
-        sht::PROGBITS if is_debug(section.name) => Second::Debug,
+        sht::PROGBITS if is_debug(section.name) || !section.flags.contains(SectionFlags::ALLOC) => {
+            Second::Debug
+        }
         _ => Second::None,
     }
 }

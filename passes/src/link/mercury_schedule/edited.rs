@@ -259,7 +259,8 @@ fn relocations(
         _ => Vec::new(),
     };
     // [labels-stay]
-    let keeps_places = module.sections[patched].kind == SectionKind::Debug
+    let kind = module.sections[patched].kind;
+    let keeps_places = matches!(kind, SectionKind::Debug | SectionKind::Other)
         && !is_frames
         && !is_lines
         && !matches!(
