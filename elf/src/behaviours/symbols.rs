@@ -115,6 +115,8 @@ super::behaviours! {
     /// does not declare, stands for the symbol of its name that an object before has, a global one
     /// first; in resolved relocations for the section of its object that has its name, too.
     UNDECLARED_NAMES = "undeclared-names", shown by [
+        "debug-names-before-kernels",
+        "relocatable-debug-names-before-kernels",
         "debug-names-undeclared",
         "preserve-relocs-later-section",
         "relocatable-debug-names-undeclared",

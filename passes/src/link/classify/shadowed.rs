@@ -15,7 +15,10 @@ use crate::link::select_objects;
 
 /// Returns `true` if a symbol is one whose name no kernel or texture of another object may have.
 pub(super) fn may_shadow(symbol: &Symbol<'_>) -> bool {
-    symbol.is_local() && !symbol.name.is_empty() && !symbol.is_compiler_constant()
+    symbol.is_local()
+        && !symbol.is_filler()
+        && !symbol.name.is_empty()
+        && !symbol.is_compiler_constant()
 }
 
 /// Returns the kernels, textures, samplers and surfaces that have the name of a local symbol of
