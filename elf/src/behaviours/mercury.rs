@@ -160,6 +160,7 @@ super::behaviours! {
     LINES_OF_REPLACED_COPIES = "lines-of-replaced-copies", shown by [
         "mercury-replaced-lines",
         "mercury-replaced-lines-double",
+        "relocatable-mercury-lines-for-inlining-code",
         "relocatable-mercury-lines-of-conversions",
     ];
     /// nvlink makes the SASS view by the first symbol of each piece of code. If that is an alias,
