@@ -308,9 +308,18 @@ super::behaviours! {
         "relocatable-mercury-debug-ranges",
         "relocatable-mercury-sections-of-any-name",
     ];
-    /// Where code is made anew, places in `.debug_info`, `.debug_loc`, frames and line tables follow
-    /// it; other debug information has those of the object's code.
-    LABELS_STAY = "labels-stay", shown by ["mercury-labels-of-scheduled-code"];
+    /// Where code is made anew, or another copy is linked, places in `.debug_info`, `.debug_loc`, frames
+    /// and line tables follow it; other debug information has those of the object's code.
+    LABELS_STAY = "labels-stay", shown by [
+        "mercury-labels-of-scheduled-code",
+        "relocatable-mercury-labels-of-replaced-copies",
+    ];
+    /// Debug information but `.debug_info` that names a line table has its place in that of the Mercury
+    /// view, in both views.
+    LINE_TABLES_ELSEWHERE = "line-tables-elsewhere", shown by [
+        "mercury-line-tables-elsewhere",
+        "relocatable-mercury-line-tables-elsewhere",
+    ];
     /// Both views have one `.debug_info`.
     ONE_DEBUG_INFO = "one-debug-info" since (13, 5), shown by ["toolkit-13-mercury-debug"];
     /// Functions for sm_107 have a record 0x67 of 0, which compilers do not write.

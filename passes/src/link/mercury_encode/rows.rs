@@ -9,6 +9,7 @@ use cuweld_elf::mercury::relocs::is_instruction_address;
 use cuweld_elf::target::relocs::NO_OPERATION;
 use cuweld_elf::target::relocs::YIELD_OPCODE;
 use cuweld_elf::target::relocs::YIELD_PREDICATE;
+use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -29,6 +30,7 @@ use crate::analyses::yields;
 use crate::link::layout_output::grouped::Grouped;
 use crate::link::layout_output::resolved::DynamicNames;
 use crate::link::plan_relocations::lines::LINE_TABLES;
+use crate::link::plan_relocations::lines::places_stay;
 
 /// Debug sections that the SASS view has in part.
 const REBUILT: [&[u8]; 3] = [b".debug_frame", b".debug_line", b".nv_debug_line_sass"];
@@ -191,6 +193,12 @@ impl<'m> Encode<'m, '_> {
     ) -> Option<bool> {
         let module = self.module;
         let in_code = self.is_code(patched);
+        let holder = self.plan.sections.get(patched);
+        let keeps_places = holder.is_some_and(|holder| {
+            let is_debug =
+                holder.ty == sht::PROGBITS && !holder.flags.contains(SectionFlags::ALLOC);
+            is_debug && places_stay(holder.name)
+        });
         // The address is looked up in the copy that is linked, by its place in Mercury code
         // [addresses-in-replaced-copies].
         let linked_instead = |row: &Reloc| {
@@ -213,6 +221,7 @@ impl<'m> Encode<'m, '_> {
             } else if twin.addend != 0
                 && is_address
                 && !in_code
+                && !keeps_places
                 && let Some(linked) = linked_instead(row)
             {
                 let make = || module.mercury_offsets(linked);

@@ -36,6 +36,7 @@ use hashbrown::HashMap;
 use crate::analyses::code_changes::CodeChange;
 use crate::link::place_memory::COMPILER_BANK;
 use crate::link::plan_relocations::lines::is_line_table;
+use crate::link::plan_relocations::lines::places_stay;
 
 /// A function whose code was changed.
 pub(super) struct Function {
@@ -261,12 +262,7 @@ fn relocations(
     // [labels-stay]
     let kind = module.sections[patched].kind;
     let keeps_places = matches!(kind, SectionKind::Debug | SectionKind::Other)
-        && !is_frames
-        && !is_lines
-        && !matches!(
-            module.sections[patched].name,
-            b".debug_info" | b".debug_loc"
-        );
+        && places_stay(module.sections[patched].name);
     let own = by_text.get(&patched);
     // Whether sequences can be replaced, if a row has asked.
     let is_known_table = OnceCell::new();

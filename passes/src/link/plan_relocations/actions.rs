@@ -8,6 +8,7 @@ use cuweld_elf::mercury::relocs::is_mercury;
 use cuweld_elf::target::relocs::BankField;
 use cuweld_elf::target::relocs::RelocClass;
 use cuweld_elf::target::relocs::reloc_type;
+use cuweld_ir::SectionInfo;
 use cuweld_ir::SectionKind;
 use cuweld_ir::Symbol;
 use cuweld_ir::SymbolRef;
@@ -116,10 +117,13 @@ impl<'data> Row<'_, '_, 'data> {
         symbol.is_some_and(|symbol| is_so(&self.facts.module.symbols[symbol]))
     }
 
-    /// Returns `true` if a row of the SASS view refers to a line table.
+    /// Returns `true` if a row of the SASS view refers to a line table in `.debug_info`; all other
+    /// debug information has the place in the table of the Mercury view [line-tables-elsewhere].
     fn names_lines(&self) -> bool {
         let module = self.facts.module;
-        module.sections[self.reloc.section].kind == SectionKind::SassRelocs
+        let holder = &module.sections[self.reloc.section];
+        holder.kind == SectionKind::SassRelocs
+            && matches!(holder.info, SectionInfo::Section(patched) if module.sections[patched].name == b".debug_info")
             && matches!(self.reloc.target, SymbolRef::Section(section) if lines::is_line_table(module, section))
     }
 

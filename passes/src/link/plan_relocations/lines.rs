@@ -42,6 +42,13 @@ pub(crate) fn is_line_table(module: &Module<'_>, section: SectionId) -> bool {
     section.kind == SectionKind::Debug && LINE_TABLES.contains(&section.name)
 }
 
+/// Returns `true` if places in code that a section of this name has stay where the code is made anew,
+/// or another copy is linked [labels-stay].
+pub(crate) fn places_stay(name: &[u8]) -> bool {
+    let moves = matches!(name, b".debug_info" | b".debug_loc" | b".debug_frame");
+    !moves && !LINE_TABLES.contains(&name)
+}
+
 /// Returns the lines of one object that stay, those of each unit by the ranks of their functions,
 /// and its rows in ascending order; `None` if the table is of another form.
 pub(crate) fn of_section<'m>(
@@ -306,18 +313,33 @@ pub(super) fn place(
     }
     let uncertain = linked.uncertain;
     drop(linked);
-    let ids: Vec<RelocId> = rows_of
-        .values()
-        .flat_map(|rows| module.sections[*rows].relocs.iter())
+    // [line-tables-elsewhere]
+    let elsewhere: HashMap<SectionId, u64, FixedState> = shifts
+        .keys()
+        .filter_map(|table| {
+            let twin = twin_of(module, *table)?;
+            let place = |section: SectionId| module.sections[section].place.unwrap_or(0);
+            Some((*table, place(twin).wrapping_sub(place(*table))))
+        })
         .collect();
-    for id in ids {
+    let ids: Vec<(RelocId, bool)> = rows_of
+        .iter()
+        .flat_map(|(patched, rows)| {
+            let is_info = module.sections[*patched].name == b".debug_info";
+            let ids = module.sections[*rows].relocs.iter();
+            ids.map(move |id| (id, is_info))
+        })
+        .collect();
+    for (id, is_info) in ids {
         let reloc = &mut module.relocs[id];
         let SymbolRef::Section(target) = reloc.target else {
             continue;
         };
+        let shifts = if is_info { &shifts } else { &elsewhere };
         let mut shift = shifts.get(&target).copied().unwrap_or(0);
         // A unit after the first, of an object of a link with `-r`: its own place changes too.
-        if reloc.addend != 0
+        if is_info
+            && reloc.addend != 0
             && let Some([before, after]) = moved.get(&target)
         {
             let unit = before.binary_search(&(reloc.addend as u64));
