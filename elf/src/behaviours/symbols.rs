@@ -118,6 +118,7 @@ super::behaviours! {
         "debug-names-before-kernels",
         "relocatable-debug-names-before-kernels",
         "debug-names-undeclared",
+        "debug-names-undeclared-twice",
         "preserve-relocs-later-section",
         "relocatable-debug-names-undeclared",
     ];

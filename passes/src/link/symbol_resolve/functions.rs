@@ -131,14 +131,14 @@ impl<'data> Resolver<'_, 'data> {
         }
     }
 
-    /// Returns the first local symbol of each name in the link.
+    /// Returns the first local symbol of each name in the link, but for those without a type.
     pub(super) fn first_locals(&self) -> &HashMap<&'data [u8], SymbolId, FixedState> {
         self.first_locals.get_or_init(|| {
             let mut first = HashMap::default();
             for (_, object) in self.module.included_objects() {
                 for id in object.symbols.iter() {
                     let symbol = &self.module.symbols[id];
-                    if symbol.is_local() {
+                    if symbol.is_local() && !symbol.is_filler() {
                         first.entry(symbol.name).or_insert(id);
                     }
                 }
