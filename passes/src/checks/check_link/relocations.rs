@@ -62,6 +62,7 @@ pub(super) fn check(link: &Link<'_, '_>, threads: &Threads) -> Check {
 /// Checks some of the rows.
 fn check_rows(link: &Link<'_, '_>, part: Range<usize>) -> Check {
     let mut check = Check::default();
+    let is_kept = |reloc: &Reloc| matches!(reloc.plan, RelocAction::Keep { .. });
     let rows = &link.module.relocs.values().as_slice()[part.clone()];
     // What the rows apply to is of interest for the few that need proof: sections lie anywhere in
     // memory.
@@ -77,11 +78,9 @@ fn check_rows(link: &Link<'_, '_>, part: Range<usize>) -> Check {
             _ => false,
         };
         if is_sound {
-            if matches!(reloc.plan, RelocAction::Keep { .. }) {
+            if is_kept(reloc) {
                 // Rows of tables have one target.
-                let is_like = |other: &Reloc| {
-                    matches!(other.plan, RelocAction::Keep { .. }) && other.target == reloc.target
-                };
+                let is_like = |other: &Reloc| is_kept(other) && other.target == reloc.target;
                 let others = rest.as_slice();
                 let alike = others.iter().position(|other| !is_like(other));
                 rest = others[alike.unwrap_or(others.len())..].iter();
@@ -94,10 +93,10 @@ fn check_rows(link: &Link<'_, '_>, part: Range<usize>) -> Check {
             holder = Holder::new(link, section);
         }
         let Some(holder) = &holder else {
-            let behind = link.module.sections[section].relocs.indices().end;
             let next = rows.len() - rest.len();
-            let behind = behind.min(part.end).saturating_sub(part.start);
-            rest = rows[next.max(behind)..].iter();
+            let end = link.module.sections[section].relocs.indices().end;
+            let end = end.min(part.end).saturating_sub(part.start);
+            rest = rows[next.max(end)..].iter();
             continue;
         };
         let row = Row {

@@ -70,11 +70,7 @@ pub(super) fn kind(section: &Section<'_>) -> Option<SectionKind> {
         | sht::CUDA_UNIFIED_DATA
         | sht::CUDA_UNIFIED_VARIABLES
         | sht::CUDA_SHARED_RESERVED => SectionKind::MercuryTwin,
-        sht::PROGBITS
-            if is_debug(view_name(section)) || !section.flags.contains(SectionFlags::ALLOC) =>
-        {
-            SectionKind::MercuryDebug
-        }
+        sht::PROGBITS if is_joined(view_name(section), section.flags) => SectionKind::MercuryDebug,
         _ => SectionKind::Other,
     })
 }
@@ -180,6 +176,12 @@ pub(crate) fn is_debug(name: &[u8]) -> bool {
         b".nv_debug_line_sass",
     ];
     KNOWN.contains(&name) || name.starts_with(b".debug_") || name.starts_with(b".nv_debug_ptx_txt")
+}
+
+/// Returns `true` if sections of this name are joined in both views: debug information, and what a
+/// program may have under names of its own.
+pub(crate) fn is_joined(name: &[u8], flags: SectionFlags) -> bool {
+    is_debug(name) || !flags.contains(SectionFlags::ALLOC)
 }
 
 /// The views of an object of more bytes are compared by all threads.

@@ -9,7 +9,6 @@ use cuweld_elf::mercury::relocs::is_instruction_address;
 use cuweld_elf::target::relocs::NO_OPERATION;
 use cuweld_elf::target::relocs::YIELD_OPCODE;
 use cuweld_elf::target::relocs::YIELD_PREDICATE;
-use cuweld_elf::target::section_types::SectionFlags;
 use cuweld_elf::target::section_types::sht;
 use cuweld_ir::FunctionId;
 use cuweld_ir::Module;
@@ -27,6 +26,7 @@ use super::Refusal;
 use super::frames::Kept;
 use super::symbols::is_parameter_bank;
 use crate::analyses::yields;
+use crate::link::classify::mercury::is_joined;
 use crate::link::layout_output::grouped::Grouped;
 use crate::link::layout_output::resolved::DynamicNames;
 use crate::link::plan_relocations::lines::LINE_TABLES;
@@ -195,9 +195,9 @@ impl<'m> Encode<'m, '_> {
         let in_code = self.is_code(patched);
         let holder = self.plan.sections.get(patched);
         let keeps_places = holder.is_some_and(|holder| {
-            let is_debug =
-                holder.ty == sht::PROGBITS && !holder.flags.contains(SectionFlags::ALLOC);
-            is_debug && places_stay(holder.name)
+            holder.ty == sht::PROGBITS
+                && is_joined(holder.name, holder.flags)
+                && places_stay(holder.name)
         });
         // The address is looked up in the copy that is linked, by its place in Mercury code
         // [addresses-in-replaced-copies].

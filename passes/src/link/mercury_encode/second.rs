@@ -10,7 +10,7 @@ use cuweld_elf::toolkit::Toolkit;
 use cuweld_ir::plan::PlanSection;
 
 use super::registers::DEBUG_INFO;
-use crate::link::classify::mercury::is_debug;
+use crate::link::classify::mercury::is_joined;
 
 /// What a section of the Mercury view becomes beside that of the SASS view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,9 +103,7 @@ fn second_of_named(toolkit: &Toolkit, section: &PlanSection<'_>) -> Second {
             Second::Alias(sht::PROGBITS)
         }
         sht::PROGBITS if is_shared_debug(section.name) => Second::Alias(sht::PROGBITS),
-        sht::PROGBITS if is_debug(section.name) || !section.flags.contains(SectionFlags::ALLOC) => {
-            Second::Debug
-        }
+        sht::PROGBITS if is_joined(section.name, section.flags) => Second::Debug,
         _ => Second::None,
     }
 }
